@@ -18,9 +18,20 @@ def database(path: str | Path | None = None) -> Path:
     return Path(path or os.environ.get("TALKHOUSE_DB") or DEFAULT_DATABASE)
 
 
-def bookmarks() -> Path:
-    """Return the path of the user's bookmarks: ``$TALKHOUSE_BOOKMARKS``, or ``bookmarks.toml`` beside the warehouse."""
-    return Path(os.environ.get("TALKHOUSE_BOOKMARKS") or database().with_name("bookmarks.toml")).absolute()
+def local_database() -> Path:
+    """Return the warehouse next to which files of a release lie, which is itself in the cache."""
+    return Path(os.environ.get("TALKHOUSE_LOCAL_DB") or database())
+
+
+def serve_database(path: Path, local: Path) -> None:
+    """Name the warehouse, and the one next to which its files lie, for the rest of this process."""
+    os.environ.update(TALKHOUSE_DB=str(path.absolute()), TALKHOUSE_LOCAL_DB=str(local))
+
+
+def bookmarks(warehouse: Path | None = None) -> Path:
+    """Return the path of the bookmarks: ``$TALKHOUSE_BOOKMARKS``, or ``bookmarks.toml`` next to the warehouse."""
+    named = os.environ.get("TALKHOUSE_BOOKMARKS")
+    return Path(named or (warehouse or local_database()).with_name("bookmarks.toml")).absolute()
 
 
 def name_bookmarks(path: Path) -> None:
@@ -42,6 +53,17 @@ def corpus_folders(folders: Sequence[Path] | None = None) -> tuple[Path, ...]:
 def name_corpus_folders(folders: Sequence[Path]) -> None:
     """Name folders of corpora for the rest of this process, and for those that it starts."""
     os.environ["TALKHOUSE_CORPORA"] = os.pathsep.join(str(folder.absolute()) for folder in folders)
+
+
+def note_on_newer(recorded: str) -> str | None:
+    """Return a line for the user where a newer Talkhouse has recorded its version; None also where neither is known."""
+    try:
+        there, here = ([int(number) for number in text.split(".")] for text in (recorded, version()))
+    except ValueError:
+        return None
+    if there <= here:
+        return None
+    return f"its views were made by Talkhouse {recorded}, and are now those of this older one, {version()}"
 
 
 def version() -> str:

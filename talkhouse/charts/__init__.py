@@ -1,1 +1,1 @@
-"""The declared charts: read, queried, and what every tool that draws them has to know; drawn by Altair."""
+"""The declared charts: read, queried, and prepared for every tool that draws them; drawn by Altair."""

@@ -1,4 +1,4 @@
-"""Reads what is declared beside the views: dashboards, metrics, and how the conversations of a corpus are shown."""
+"""Reads the declarations next to the views: dashboards, metrics, and the display of a corpus's conversations."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ import msgspec
 import polars as pl
 
 from talkhouse.charts.declared import ROW_COUNT, Chart, Dashboard, Filter, Headline, Metric
-from talkhouse.queries.catalogue import BI, Check, check_foreign
+from talkhouse.queries.catalogue import BI, DeclaredSql, check_foreign
 from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.queries.foreign_sql import check_condition, check_expressions, check_select
 from talkhouse.queries.heads import is_name
@@ -21,7 +21,7 @@ from talkhouse.schema.sql import quoted
 Metrics = Mapping[str, Mapping[str, Metric]]
 """View of ``bi`` -> name of a metric -> the metric."""
 Parts = Mapping[str, type[msgspec.Struct]]
-"""Key of a declaration -> the type of what is under it; the empty key is the whole."""
+"""Key of a declaration -> the type of its value; the empty key is the whole."""
 _Type = TypeVar("_Type")
 
 _UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`(?: - at `\$\.?(?P<part>\w+)?)?")
@@ -64,29 +64,29 @@ def _dashboards(files: Files) -> list[DeclaredDashboard]:
     known = metrics(files)
     names: set[str] = set()
     by_path = {file.path: file for file in files}
-    for one in declared:
-        check_foreign(files, *_sql_of(by_path[one.path], one.dashboard))
-        if not is_name(one.name):
-            raise broken(one.path, "a name is lower case letters, digits and '_'")
-        if one.name in names:
-            raise broken(one.path, f"another dashboard is named {one.name}")
-        names.add(one.name)
-        for chart in one.dashboard.charts:
-            check_view(one.path, chart.view)
+    for declaration in declared:
+        check_foreign(files, *_sql_of(by_path[declaration.path], declaration.dashboard))
+        if not is_name(declaration.name):
+            raise broken(declaration.path, "a name is lower case letters, digits and '_'")
+        if declaration.name in names:
+            raise broken(declaration.path, f"another dashboard is named {declaration.name}")
+        names.add(declaration.name)
+        for chart in declaration.dashboard.charts:
+            check_view(declaration.path, chart.view)
             named = (*chart.metrics, *chart.counts)
             missing = [name for name in named if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:
                 reason = f"'{chart.title}' shows {missing[0]}, which is in no metrics.toml under [{chart.view}]"
-                raise broken(one.path, reason)
-    return sorted(declared, key=lambda one: one.folder != BI)
+                raise broken(declaration.path, reason)
+    return sorted(declared, key=lambda item: item.folder != BI)
 
 
-def _sql_of(file: QueryFile, dashboard: Dashboard) -> Iterator[tuple[QueryFile, Check, str]]:
-    """Yield all SQL that a dashboard declares, and how it is checked."""
+def _sql_of(file: QueryFile, dashboard: Dashboard) -> Iterator[DeclaredSql]:
+    """Yield all SQL that a dashboard declares."""
     conditions = [*(chart.where for chart in dashboard.charts), *(choice.where for choice in dashboard.filters)]
-    yield from ((file, check_condition, where) for where in conditions if where)
+    yield from (DeclaredSql(file, check_condition, where) for where in conditions if where)
     for headline in dashboard.headlines:
-        yield file, check_select, headline.sql
+        yield DeclaredSql(file, check_select, headline.sql)
 
 
 def metrics(files: Files | None = None) -> Metrics:
@@ -103,16 +103,16 @@ def _metrics(files: Files) -> Metrics:
                 raise broken(file.path, f"another metrics.toml has the metrics of bi.{view}")
             if ROW_COUNT in of_view:
                 raise broken(file.path, f"every view has a metric {ROW_COUNT}, and bi.{view} can't have another")
-            known[view] = {name: _guarded(one) for name, one in of_view.items()}
+            known[view] = {name: _guarded(metric) for name, metric in of_view.items()}
     return known
 
 
-def _guarded(one: Metric) -> Metric:
-    """Return a metric whose SQL is null where it would combine what it can't."""
-    if not one.within:
-        return one
-    conditions = (_COUNTS_ONCE if column == "release" else _HAS_ONE.format(quoted(column)) for column in one.within)
-    return msgspec.structs.replace(one, sql=f"case when {' and '.join(conditions)} then {one.sql.strip()} end")
+def _guarded(metric: Metric) -> Metric:
+    """Return a metric whose SQL is null for groups that it can't combine."""
+    if not metric.within:
+        return metric
+    conditions = (_COUNTS_ONCE if column == "release" else _HAS_ONE.format(quoted(column)) for column in metric.within)
+    return msgspec.structs.replace(metric, sql=f"case when {' and '.join(conditions)} then {metric.sql.strip()} end")
 
 
 def metrics_files(files: Files) -> Iterator[tuple[QueryFile, Metrics]]:
@@ -122,22 +122,22 @@ def metrics_files(files: Files) -> Iterator[tuple[QueryFile, Metrics]]:
             views = read(file, dict[str, dict[str, Metric]], {"": Metric})
             for view in views:
                 check_view(file.path, view)
-            declared = (one for of_view in views.values() for one in of_view.values())
-            check_foreign(files, *((file, check_expressions, one.sql) for one in declared))
+            declared = (metric for of_view in views.values() for metric in of_view.values())
+            check_foreign(files, *(DeclaredSql(file, check_expressions, metric.sql) for metric in declared))
             yield file, views
 
 
 def place_in_bi(file: QueryFile) -> str:
-    """Return the path of a declaration in the folder of what BI tools get: that of all corpora, or of one."""
+    """Return the path of a declaration in its folder for BI tools: that of all corpora, or of one."""
     if file.is_sql:
         return ""
     return file.name if file.folder == BI else file.name.removeprefix(f"{BI}/")
 
 
 def read(file: QueryFile, kind: type[_Type], parts: Parts) -> _Type:
-    """Read a declaration; CatalogueError names the file, and the keys that come closest to one that is not known.
+    """Read a declaration; CatalogueError names the file, and the keys closest to an unknown one.
 
-    ``parts``: the type of what is under each key, and under ``""`` of the whole.
+    ``parts``: the type of each key's value, and under ``""`` of the whole.
     """
     try:
         return msgspec.toml.decode(file.text, type=kind)
@@ -146,7 +146,7 @@ def read(file: QueryFile, kind: type[_Type], parts: Parts) -> _Type:
 
 
 def _nearest(message: str, parts: Parts) -> str | None:
-    """Return which keys come closest to one that msgspec does not know."""
+    """Return the keys closest to one that msgspec does not know."""
     unknown = _UNKNOWN.search(message)
     if not unknown:
         return None
@@ -155,7 +155,7 @@ def _nearest(message: str, parts: Parts) -> str | None:
 
 
 def check_view(path: Path, name: str) -> None:
-    """Raise CatalogueError for what is not the name of a view, which stands in SQL as it is."""
+    """Raise CatalogueError for an invalid name of a view, as it becomes part of SQL verbatim."""
     if not is_name(name):
         raise broken(path, f"a view is lower case letters, digits and '_', and not {name[:100]!r}")
 
@@ -167,7 +167,7 @@ def broken(path: Path, reason: str, expected: str | None = None) -> CatalogueErr
 
 
 READING = "reading.toml"
-"""The file, among what BI tools get of a corpus."""
+"""The file, in a corpus's folder for BI tools."""
 
 _LONGEST = 1_000
 """Characters of a pattern."""
@@ -175,11 +175,11 @@ _LONGEST = 1_000
 _WHOLE = "_whole_text"
 
 SPEAKER = "speaker"
-"""What a line names beside the groups of its pattern: who says the turn."""
+"""The name in a line that is no group of its pattern: the speaker of the turn."""
 
 
 class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who holds what at which turn: rows of a view, of which those count where a person's state becomes another."""
+    """The items of each person by turn: the rows of a view at which a person's state changes."""
 
     view: str
     """A view of ``bi``, without the schema, with record_id, dialogue_id and turn_index."""
@@ -187,34 +187,34 @@ class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     person: str
     """The column with the name of a person."""
     state: str
-    """The column with what the person holds after the turn, as a text; items are separated by a comma."""
+    """The column with the person's items after the turn, as a text; items are separated by a comma."""
     message: str = ""
-    """The column with the turn that says a change in its own words, where one does."""
+    """The column with the turn that announces a change, if any."""
     before: str = ""
-    """The column with the turn that came before a change, where one did."""
+    """The column with the turn before a change, if any."""
     score: str = ""
-    """The column with how good it is, 0 to 1."""
+    """The column with its score, 0 to 1."""
     overall: str = ""
     """The column with a number of all people together after the turn."""
     overall_title: str = ""
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How turns of a kind are drawn, if their text is of a pattern: as one sentence."""
+    """The sentence in place of turns of a kind whose text matches a pattern."""
 
     kind: str
     pattern: str
-    """A regular expression that the whole text is of; named groups are items that are separated by a comma.
+    """A regular expression for the whole text; named groups are items that are separated by a comma.
 
-    Of Rust, which takes no longer for one than for another: a warehouse from somebody else may have any.
+    Matched by Rust's engine, in linear time: a foreign warehouse may have any pattern.
     """
     sentence: str
     """With ``{speaker}`` and the groups in braces."""
     nothing: str = "none"
-    """What stands where a group is empty."""
+    """The text for an empty group."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a pattern that is none, and for a name that it does not give."""
+        """Raise ValueError for an invalid pattern, and for a name that is none of its groups."""
         if len(self.pattern) > _LONGEST:
             raise ValueError(f"a pattern has {_LONGEST:,} characters at most, and not {len(self.pattern):,}")
         try:
@@ -226,7 +226,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"the sentence names {unknown[0]}, which is no group of the pattern")
 
     def matches(self, texts: Sequence[str]) -> list[dict[str, str | None] | None]:
-        """Return for each text what its groups have; None where it is not of the pattern."""
+        """Return the groups of each text, or None if it does not match."""
         return [groups if groups[_WHOLE] is not None else None for groups in self._groups(texts).to_list()]
 
     def _groups(self, texts: Sequence[str]) -> pl.Series:
@@ -234,10 +234,10 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConversationDisplay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the conversations of a corpus are shown."""
+    """The display of a corpus's conversations."""
 
     explanation: str = ""
-    """What people do in them, for whoever reads one for the first time."""
+    """An explanation of them for first-time readers."""
     hidden: tuple[str, ...] = ()
     """Annotation schemes that are not shown turn by turn."""
     lines: tuple[Line, ...] = ()
@@ -248,7 +248,7 @@ _DISPLAY_PARTS: Parts = {"": ConversationDisplay, "lines": Line, "timeline": Tim
 
 
 def conversations(corpus_id: str, files: Files | None = None) -> ConversationDisplay | None:
-    """Return how the conversations of a corpus are shown; None where it declares nothing of it."""
+    """Return the display of a corpus's conversations, or None if it declares none."""
     return _conversations(corpus_id, own_files() if files is None else files)
 
 

@@ -1,4 +1,4 @@
-"""What dashboards declare: metrics, charts in a grid, filters and headlines; what can't be drawn is refused."""
+"""The declarations of dashboards: metrics, charts in a grid, filters and headlines; invalid ones are refused."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,7 +7,7 @@ from string import Formatter
 
 import msgspec
 
-from talkhouse.explore.schemes import Scale
+from talkhouse.dialogues.schemes import Scale
 from talkhouse.queries.heads import is_name
 
 _PAGE = re.compile(r"[a-z0-9_]+([?][^\s]*)?")
@@ -17,7 +17,7 @@ COLUMNS = 12
 """Columns of a dashboard's grid."""
 
 MOST_ROWS = 10_000
-"""Rows of a chart that does not say how many it shows."""
+"""Rows of a chart without a limit."""
 
 
 class ChartKind(StrEnum):
@@ -40,7 +40,7 @@ class Grain(StrEnum):
 
 
 def _check_page(address: str) -> None:
-    """Raise ValueError for what is not the address of a page of ours."""
+    """Raise ValueError for anything but the address of a Talkhouse page."""
     if not _PAGE.fullmatch(address):
         raise ValueError(f"a link is the name of a page, perhaps with ? and parameters, and not {address}")
 
@@ -54,11 +54,11 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """A view of ``bi``, without the schema."""
     metrics: tuple[str, ...]
     counts: tuple[str, ...] = ()
-    """Further metrics for who points at a bar or a point: what a share or a mean was made of."""
+    """Further metrics on pointing at a bar or point: the counts behind a share or mean."""
     x: str = ""
     """The column along the x axis, of a bar chart, a line chart or a heat map."""
     grain: Grain | None = None
-    """Where ``x`` is a time: the unit that it is truncated to."""
+    """The unit to which ``x`` is truncated, if it is a time."""
     by: tuple[str, ...] = ()
     """The columns that make the rows of a table, the series of bars or lines, or the y axis of a heat map."""
     where: str = ""
@@ -72,9 +72,9 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     scheme: str = ""
     """The scheme whose labels the series are, so that each has its label's colour."""
     values: tuple[str, ...] = ()
-    """The values that the series have, in their order, where they are no labels."""
+    """The values that the series have, in their order, if they are no labels."""
     scale: Scale | None = None
-    """How these values follow one another."""
+    """The scale of these values."""
     leads_to: str = ""
     """The page that a mark or row leads to, perhaps with parameters: ``read?corpus=...``; its columns are added."""
     description: str = ""
@@ -84,7 +84,7 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """Height in units of 8 pixels; 0: as the kind has it."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what can't be drawn."""
+        """Raise ValueError for a chart that can't be drawn."""
         needs_x = self.kind in (ChartKind.BAR, ChartKind.LINE, ChartKind.HEATMAP)
         if needs_x != bool(self.x):
             raise ValueError(f"a {self.kind} has {'an' if needs_x else 'no'} x")
@@ -112,7 +112,7 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             raise ValueError(f"a width is from 1 to {COLUMNS}")
 
     def _check_series(self) -> None:
-        """Raise ValueError where what is said of the series, or where they lead, is of no use."""
+        """Raise ValueError for a useless setting of the series, or of their links."""
         if self.leads_to:
             _check_page(self.leads_to)
         if self.values and (len(self.by) != 1 or self.scheme):
@@ -127,7 +127,7 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     @property
     def order(self) -> tuple[str, ...]:
-        """What its rows are ordered by: perhaps its first metric, the largest first, then its columns."""
+        """The order of its rows: perhaps by its first metric, the largest first, then by its columns."""
         return (self.metrics[0], *self.columns) if self.largest_first else self.columns
 
 
@@ -143,20 +143,20 @@ class Filter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A sentence that says what was found, with values of the one row of a query."""
+    """A sentence about a result, with values of the only row of a query."""
 
     sentence: str
     """Names columns of the row in braces: ``{share:percent}``, ``{count:integer}``, ``{alpha:precise}``, ``{bot}``."""
     sql: str
-    """A query of one row over views; without a row, or where a value that the sentence names is null, nothing is said.
+    """A query of one row over views; without a row, or if a value that the sentence names is null, it is left out.
 
-    Columns ``dialogue_id`` or ``record_id``, and ``turn_index``, say where the sentence can be read.
+    Columns ``dialogue_id`` or ``record_id``, and ``turn_index``, identify the turn or dialogue to read.
     """
     link: str = ""
-    """The page that the sentence leads to, with its parameters, where the row has no place: ``tasks?task=...``."""
+    """The page that the sentence leads to, with its parameters, if the row has no place: ``tasks?task=...``."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what can't be said."""
+        """Raise ValueError for a sentence that can't be filled."""
         if not (named := self.named):
             raise ValueError("a sentence names a column in braces")
         formats = [*map(str, NumberFormat)]
@@ -178,7 +178,7 @@ class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Sentences that say what was found, then charts, row by row as their widths allow, and the filters beside them."""
+    """Headlines, then charts, row by row as their widths allow, and the filters of these."""
 
     title: str
     description: str
@@ -187,7 +187,7 @@ class Dashboard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     charts: tuple[Chart, ...]
 
     def __post_init__(self) -> None:
-        """Raise ValueError where two charts have one title, or two filters one column: they are known by them."""
+        """Raise ValueError if two charts share a title, or two filters a column, which identify them."""
         titles = [chart.title for chart in self.charts]
         if len(set(titles)) < len(titles):
             raise ValueError("two charts have the same title")
@@ -201,13 +201,13 @@ ROW_COUNT = "row_count"
 
 
 class NumberFormat(StrEnum):
-    """How a metric's value is shown."""
+    """The number format of a metric."""
 
     INTEGER = "integer"
     DECIMAL = "decimal"
     PERCENT = "percent"
     PRECISE = "precise"
-    """With three decimals, where two would hide a difference."""
+    """With three decimals, if two would hide a difference."""
 
 
 class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -227,7 +227,7 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 ROWS = Metric(title="Rows", sql="count(*)", description="Rows of the view.")
-"""What ROW_COUNT names."""
+"""The metric ROW_COUNT."""
 
 
 def metric(name: str, metrics: Mapping[str, Metric]) -> Metric:
@@ -239,10 +239,10 @@ _UNIT = 8
 """Pixels of a unit of a chart's declared height."""
 
 _DRAWN = 320
-"""Pixels of what is drawn, at least."""
+"""Pixels of a drawing, at least."""
 
 _BOXES = {ChartKind.NUMBER: 18, ChartKind.TABLE: 50, ChartKind.BAR: 50, ChartKind.LINE: 50, ChartKind.HEATMAP: 50}
-"""Units of what is drawn with its title and margins."""
+"""Units of the title and margins of a drawing."""
 
 
 def rows_of_charts(charts: Iterable[Chart]) -> Iterator[list[Chart]]:
@@ -263,5 +263,5 @@ def box_height(chart: Chart) -> int:
 
 
 def drawn_height(chart: Chart) -> int:
-    """Return the height of what is drawn, in pixels."""
+    """Return the height of the drawing, in pixels."""
     return max(chart.height * _UNIT, _DRAWN)

@@ -1,20 +1,22 @@
-"""Draws a declared chart of bars, lines or cells with Altair: what is shown on pointing has the counts."""
+"""Draws a declared chart of bars, lines or cells with Altair, whose tooltips have the counts; and as SVG or PNG."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import Any
+from typing import Any, Literal
 
+import altair
 import altair as alt
 import polars as pl
 
 from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric, NumberFormat, drawn_height
 from talkhouse.charts.fields import NUMBERS, TIMES, ChartField, column, fields, nothing
-from talkhouse.explore.schemes import PLAIN
-from talkhouse.visible import visible
+from talkhouse.dialogues.schemes import PLAIN
+from talkhouse.escaping import visible
 
 NOTHING = "#808080"
-"""The colour of what has no value."""
+"""The colour of a missing value."""
 
 _HEAT = ("rgba(72, 120, 168, 0.04)", "rgba(72, 120, 168, 1)")
 """Cells from the least to the greatest value: they grow out of the page, be it light or dark."""
@@ -31,7 +33,7 @@ _LONG = 15
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What a chart is drawn from."""
+    """The data of a drawn chart."""
 
     chart: Chart
     columns: list[ChartField]
@@ -42,14 +44,14 @@ class _Drawn:
 
     @property
     def has_series(self) -> bool:
-        """Whether several bars or lines stand at one place."""
+        """Whether several bars or lines share a place."""
         return bool(self.chart.by) or len(self.chart.metrics) > 1
 
     @property
     def data(self) -> pl.DataFrame:
-        """What Vega gets of the rows, under names of our own: it would take a point in another one for a path."""
+        """The rows for Vega, under internal names: it would take a point in a name for a path."""
         own = [name for name in (X, SERIES, VALUE, ORDER, SHOWN, LEADS) if name in self.rows.columns]
-        pointed = [column(one.name).alias(f"_{place}") for place, one in enumerate(self.columns)]
+        pointed = [column(field.name).alias(f"_{place}") for place, field in enumerate(self.columns)]
         return self.rows.select(*own, *pointed)
 
 
@@ -60,11 +62,11 @@ def draw(
     colours: Mapping[str, str] | None = None,
     leads: Sequence[str] | None = None,
 ) -> Any:
-    """Return the Altair chart of the rows of a chart's query; it is as wide as what it stands in.
+    """Return the Altair chart of the rows of a chart's query; it is as wide as its container.
 
     ``colours`` are those of ``palette``, ``leads`` the addresses that a click on each row leads to.
     """
-    columns = [replace(one, title=_title(one.title)) for one in fields(chart, metrics)]
+    columns = [replace(field, title=_title(field.title)) for field in fields(chart, metrics)]
     drawn = marks(chart, columns, rows, leads)
     series = _colours(chart, drawn, {visible(name): colour for name, colour in (colours or {}).items()})
     place = pl.col(SERIES).replace_strict(list(series), range(len(series)), return_dtype=pl.Int64)
@@ -78,7 +80,7 @@ def _title(title: str) -> str:
 
 
 def _colours(chart: Chart, rows: pl.DataFrame, known: Mapping[str, str]) -> dict[str, str]:
-    """Return the colours of the series that there are, those that are known first and in their order."""
+    """Return the colours of the existing series, known ones first and in their order."""
     # Of one metric in the order of the columns, and not in that of the largest first.
     ordered = rows.sort(map(column, chart.by), nulls_last=True) if len(chart.metrics) == 1 and chart.by else rows
     there = ordered[SERIES].unique(maintain_order=True).to_list()
@@ -104,7 +106,7 @@ def _bars(drawn: _Drawn) -> Any:
         encoding[f"{category}Offset"] = offset(f"{SERIES}:N", sort=list(drawn.colours))
     elif drawn.has_series:
         encoding["order"] = alt.Order(f"{ORDER}:Q")
-    # A line around what is more than 0, or a bar too short for a pixel would look like none.
+    # A line around values above 0, or a bar too short for a pixel would look like none.
     encoding["stroke"] = encoding["color"]
     encoding["strokeWidth"] = alt.condition(f"datum['{VALUE}'] > 0", alt.value(_LINE), alt.value(0))
     bars = alt.Chart(drawn.data).mark_bar().encode(**encoding)
@@ -141,7 +143,7 @@ def _cells(drawn: _Drawn) -> Any:
 
 
 def _common(drawn: _Drawn) -> dict[str, Any]:
-    """Return what every mark has: its colour, what is shown on pointing, and where it leads."""
+    """Return the encoding of every mark: its colour, tooltip and link."""
     common = {"color": _color(drawn), "tooltip": _tooltip(drawn.chart, drawn.columns)}
     return common | ({"href": alt.Href(f"{LEADS}:N")} if LEADS in drawn.rows.columns else {})
 
@@ -158,7 +160,7 @@ def _color(drawn: _Drawn) -> Any:
         labelLimit=150,
         padding=0,
         offset=8,
-        # Streamlit leaves a line for a title that there is not.
+        # Streamlit leaves a line for a missing title.
         titlePadding=0,
         titleFontSize=0,
     )
@@ -167,14 +169,14 @@ def _color(drawn: _Drawn) -> Any:
 
 
 def _tooltip(chart: Chart, columns: list[ChartField]) -> list[Any]:
-    """Return what is shown on pointing: all columns, with the titles and formats of the metrics."""
+    """Return the tooltip: all columns, with the titles and formats of the metrics."""
     shown = []
-    for place, one in enumerate(columns):
-        field = SHOWN if one.name == chart.x else f"_{place}"
-        if one.metric:
-            shown.append(alt.Tooltip(f"{field}:Q", title=one.title, format=_d3(one.metric)))
+    for place, field in enumerate(columns):
+        name = SHOWN if field.name == chart.x else f"_{place}"
+        if field.metric:
+            shown.append(alt.Tooltip(f"{name}:Q", title=field.title, format=_d3(field.metric)))
         else:
-            shown.append(alt.Tooltip(f"{field}:N", title=one.title))
+            shown.append(alt.Tooltip(f"{name}:N", title=field.title))
     return shown
 
 
@@ -195,7 +197,7 @@ _WHOLE = 0.75
 
 
 def _category(chart: Chart, field: ChartField, rows: pl.DataFrame) -> dict[str, Any]:
-    """Return how the names, bins or times along a chart of bars or cells are drawn, by Altair's names."""
+    """Return the encoding of names, bins or times along a chart of bars or cells, by Altair's names."""
     steps = every_step(chart, rows)
     domain = steps and alt.Scale(domain=steps)
     return {"title": _along_title(chart, field, rows), "sort": _order(chart, rows), "axis": _axis(chart, rows)} | (
@@ -210,7 +212,7 @@ def _along_title(chart: Chart, field: ChartField, rows: pl.DataFrame) -> str:
 
 
 def _order(chart: Chart, rows: pl.DataFrame) -> Any:
-    """Return the order of the categories: that of the rows, where it is not that of the categories themselves."""
+    """Return the order of the categories: that of the rows, unless it is that of the categories themselves."""
     is_text_of_numbers = rows.schema[X] == pl.String and rows.schema[chart.x].is_numeric()
     if chart.largest_first or is_text_of_numbers:
         return rows[X].unique(maintain_order=True).to_list()
@@ -231,7 +233,7 @@ def _axis(chart: Chart, rows: pl.DataFrame) -> Any:
 
 
 def _value(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> dict[str, Any]:
-    """Return how the values of bars or points are drawn, by Altair's names."""
+    """Return the encoding of the values of bars or points, by Altair's names."""
     shown = [column for column in columns if column.name in chart.metrics]
     how = shown[0].format
     # Of several metrics, the legend has the titles.
@@ -256,12 +258,12 @@ def _highest(chart: Chart, rows: pl.DataFrame) -> float:
 
 
 def _d3(metric: Metric | None) -> str:
-    """Return D3's format of a metric's numbers, as they are shown on pointing."""
+    """Return D3's format of a metric's numbers, for tooltips."""
     return NUMBERS[metric.format].d3 if metric else ""
 
 
 X, SERIES, VALUE, ORDER, SHOWN, LEADS = "_x", "_series", "_value", "_order", "_shown", "_leads"
-"""Columns of the rows that are drawn; beside them are the chart's own."""
+"""Columns of the drawn rows, in addition to the chart's own."""
 
 _MOST_STEPS = 500
 """Bins or times from the first to the last that are all drawn."""
@@ -275,10 +277,10 @@ def marks(
 ) -> pl.DataFrame:
     """Return one row per mark, metric by metric; ``leads`` are the addresses that the rows lead to.
 
-    Texts are as they are shown: Vega writes those that tell marks apart into expressions, which a line end of Unicode,
+    Texts are as displayed: Vega writes those that distinguish marks into expressions, which a Unicode line end,
     for one, would break.
     """
-    titles = {one.name: one.title for one in columns}
+    titles = {field.name: field.title for field in columns}
     rows = rows.with_columns(_along(chart, rows).alias(X), _shown(chart, rows).alias(SHOWN))
     if leads is not None:
         rows = rows.with_columns(pl.Series(LEADS, leads, pl.String))
@@ -301,7 +303,7 @@ def with_units(chart: Chart, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _along(chart: Chart, rows: pl.DataFrame) -> pl.Expr:
-    """Return x: as numbers where they are and can stay so, otherwise as texts."""
+    """Return x: as numbers if they are and can stay so, otherwise as texts."""
     x = column(chart.x)
     if chart.grain:
         return x.dt.to_string(TIMES[chart.grain].strftime).fill_null(nothing(chart.x))
@@ -311,7 +313,7 @@ def _along(chart: Chart, rows: pl.DataFrame) -> pl.Expr:
 
 
 def _shown(chart: Chart, rows: pl.DataFrame) -> pl.Expr:
-    """Return x as it is shown on pointing: a bin by its ends."""
+    """Return x for tooltips: a bin by its ends."""
     x = column(chart.x)
     step = bin_size(chart, rows)
     if not step or step == 1:
@@ -325,7 +327,7 @@ def _named(name: str) -> pl.Expr:
 
 
 def bin_size(chart: Chart, rows: pl.DataFrame) -> int | None:
-    """Return the width of the bins along x; None where it has none."""
+    """Return the width of the bins along x, or None if it has none."""
     if not chart.x.endswith("_bin") or not rows.schema[chart.x].is_integer():
         return None
     values = rows[chart.x].drop_nulls().unique()
@@ -333,7 +335,7 @@ def bin_size(chart: Chart, rows: pl.DataFrame) -> int | None:
 
 
 def every_step(chart: Chart, rows: pl.DataFrame) -> list[Any] | None:
-    """Return all that is to stand along x, also bins, numbers and times that no row has; None where these are names."""
+    """Return all values along x, also bins, numbers and times that no row has, or None if these are names."""
     if chart.largest_first or rows.is_empty():
         return None
     values = rows[chart.x]
@@ -349,3 +351,33 @@ def every_step(chart: Chart, rows: pl.DataFrame) -> list[Any] | None:
         found = list(range(least, most + 1, bin_size(chart, rows) or 1))
         found = [str(step) for step in found] if values.has_nulls() else found
     return None if len(found) > _MOST_STEPS else [*found, *[nothing(chart.x)] * values.has_nulls()]
+
+
+VERSION = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+"""Of Vega-Lite, as Altair writes it."""
+
+_PICTURE_WIDTH = 640
+"""Pixels of a picture with its axes."""
+
+_SCALE = 2
+"""Pixels of a PNG for each of these: so that it can be printed."""
+
+_PICTURE_CONFIG = {"background": "white", "autosize": {"type": "fit-x", "contains": "padding"}, "padding": 12}
+
+
+def picture(chart: Any, title: str, file_format: Literal["svg", "png"]) -> bytes:
+    """Return a chart of ``draw`` as a file, made without the network."""
+    import vl_convert  # only here, for it takes a while
+
+    # Not checked against the schema of Vega-Lite, which takes as long again: the tests of charts do that.
+    specification = chart.properties(width=_PICTURE_WIDTH, title=visible(title)).to_dict(validate=False)
+    options: dict[str, Any] = {"vl_version": VERSION, "config": _PICTURE_CONFIG, "allowed_base_urls": []}
+    if file_format == "png":
+        return vl_convert.vegalite_to_png(specification, scale=_SCALE, **options)
+    return vl_convert.vegalite_to_svg(specification, **options).encode()
+
+
+def file_name(title: str, ending: str) -> str:
+    """Return the name of a file for a title."""
+    name = re.sub(r"[^\w.-]+", "_", title).strip("_.") or "chart"
+    return f"{name}.{ending}"

@@ -1,4 +1,4 @@
-"""The rows of a query as a frame, their columns, what people call these, and how numbers and times are written."""
+"""The rows of a query as a frame, their columns with titles, and the format of numbers and times."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ import polars as pl
 from polars.selectors import by_name
 
 from talkhouse.charts.declared import Chart, Grain, Metric, NumberFormat, metric
-from talkhouse.visible import visible
+from talkhouse.escaping import visible
 
 _NOT_SAID = ("_id", "_bin", "_index")
 
 _UNITS = {"_percent": "%", "_seconds": "seconds", "_hours": "hours", "_ms": "ms"}
-"""Ends of names that say what a value is measured in."""
+"""Suffixes of names for the unit of a value."""
 
 _TITLES = {
     "annotation_target": "Target of the message",
@@ -55,16 +55,16 @@ _TITLES = {
     "user_id": "Id of the user",
     "why_not_compared": "Why not compared",
 }
-"""What people call the columns whose names do not say it."""
+"""Titles of columns whose names do not give them."""
 
 
 _OF_SEVERAL = {"known_speaker_name": "people without a known name"}
-"""What a null stands for that is several things, and not one without a name."""
+"""The text for a null that stands for several things, and not for a thing without a name."""
 
 
 @dataclass(frozen=True)
 class ChartField:
-    """A column of a chart's rows; ``metric`` is None where the chart groups by it."""
+    """A column of a chart's rows; ``metric`` is None if the chart groups by it."""
 
     name: str
     title: str
@@ -72,7 +72,7 @@ class ChartField:
 
     @property
     def format(self) -> NumberFormat | None:
-        """How its numbers are written; None where it may have texts."""
+        """The format of its numbers; None: it may have texts."""
         return self.metric.format if self.metric else None
 
 
@@ -107,12 +107,12 @@ def title(column: str) -> str:
 
 
 def nothing(name: str) -> str:
-    """Return what is shown for a null that marks are grouped by: ``no split``."""
+    """Return the text for a null that marks are grouped by: ``no split``."""
     return _OF_SEVERAL.get(name, visible(f"no {title(name).lower()}"))
 
 
 def _number_of(what: str) -> str:
-    """Return what is counted: things, those that are something, or the uses of a label of one letter."""
+    """Return the title of a count: of things, those with a property, or uses of a label of one letter."""
     if what.endswith("ed"):
         return f"number {what}"
     if len(what) == 1:
@@ -126,7 +126,7 @@ class NumberFormatByTool(NamedTuple):
     python: str
     d3: str
     d3_axis: str
-    """Along an axis, where ticks say enough: without more decimals than they need."""
+    """Along an axis: without more decimals than its ticks need."""
     streamlit: str
 
 

@@ -1,4 +1,4 @@
-"""The queries of charts, filters and colours of series; where DuckDB refuses one, its declaration is named."""
+"""The queries of charts, filters and colours of series; if DuckDB refuses one, its declaration is named."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ import msgspec
 from talkhouse.charts.declarations import READING, Timeline, dashboards, metrics, metrics_files, place_in_bi
 from talkhouse.charts.declared import Chart, ChartKind, Filter, Headline, Metric, metric
 from talkhouse.charts.fields import Rows
-from talkhouse.explore.schemes import PLAIN, label_colours, schemes_of, schemes_sql
+from talkhouse.dialogues.schemes import PLAIN, label_colours, schemes_of, schemes_sql
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, own_files
 from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
@@ -21,7 +21,7 @@ DIGITS = 9
 """Decimals by which rows are ordered: threads add up in any order, and equal rows would differ in the last ones."""
 
 OPTIONS = 1_000
-"""Values of a filter or a series that are known at most."""
+"""The maximum number of values of a filter or a series."""
 
 DEFAULT = "is_default"
 """The column that is true in the default publication of a dialogue."""
@@ -30,7 +30,7 @@ Choices = Mapping[str, list[str]]
 """Column -> the values that were chosen; none chosen means all."""
 
 TOTAL, TIED = "_total", "_tied"
-"""Columns of a row of ``counted_sql``: how many rows there are without a limit, and how many with its first metric."""
+"""Columns of a row of ``counted_sql``: the number of rows without a limit, and of those with its first metric."""
 
 
 def chart_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
@@ -85,9 +85,9 @@ def values_sql(view: str, column: str, limit: int) -> str:
 
 
 def narrowed(chart: Chart, choices: Choices, columns: Collection[str]) -> Chart:
-    """Return a chart with what was chosen as further conditions, where its view has the columns.
+    """Return a chart with the choices as further conditions, if its view has the columns.
 
-    Where no publisher's release is chosen, nothing counts more than once: only default publications do, unless the
+    If no publisher's release is chosen, nothing counts more than once: only default publications do, unless the
     chart tells the publisher's releases apart.
     """
     conditions = [f"({chart.where})"] if chart.where else []
@@ -103,17 +103,17 @@ def narrowed(chart: Chart, choices: Choices, columns: Collection[str]) -> Chart:
 def palette(rows: Rows, chart: Chart, metrics: Mapping[str, Metric], files: Files | None = None) -> dict[str, str]:
     """Return the colours of a chart's series by their names, in the order in which they are drawn.
 
-    Empty where a series is made of several columns: then each chart has its own.
+    Empty if a series is made of several columns: then each chart has its own.
     """
     if not chart.by:
         of_label = _of_scheme(rows, chart.scheme) if chart.scheme else {}
         shown = [metric(name, metrics) for name in chart.metrics]
-        return {one.title: of_label.get(one.label, PLAIN[index % len(PLAIN)]) for index, one in enumerate(shown)}
+        return {item.title: of_label.get(item.label, PLAIN[index % len(PLAIN)]) for index, item in enumerate(shown)}
     if len(chart.by) > 1 or len(chart.metrics) > 1:
         return {}
     if chart.scheme:
         return _of_scheme(rows, chart.scheme)
-    asked = values_query(chart, (choice for one in dashboards(files) for choice in one.dashboard.filters))
+    asked = values_query(chart, (choice for file in dashboards(files) for choice in file.dashboard.filters))
     values = [str(value) for value in rows(asked).to_series()] if asked else chart.values
     return label_colours(values, chart.scale)
 
@@ -121,7 +121,7 @@ def palette(rows: Rows, chart: Chart, metrics: Mapping[str, Metric], files: File
 def values_query(chart: Chart, filters: Iterable[Filter]) -> str | None:
     """Return the query of all values of a chart's one series: those of the first filter by it, on whatever page.
 
-    None where nothing has to be asked for its colours.
+    None if its colours need no query.
     """
     is_drawn = chart.kind not in (ChartKind.TABLE, ChartKind.NUMBER)
     if not is_drawn or len(chart.by) != 1 or len(chart.metrics) > 1 or chart.scheme or chart.values:
@@ -144,7 +144,7 @@ _NEXT = "fix the file; if the views are of another Talkhouse, bring them up to d
 
 @contextmanager
 def sql_of_chart(run: _Run, chart: Chart, files: Files | None = None) -> Iterator[None]:
-    """Raise CatalogueError with file and line where a chart, or a metric that it shows, can't be computed."""
+    """Raise CatalogueError with file and line if a chart, or a metric that it shows, can't be computed."""
     try:
         yield
     except OF_THE_SQL as error:
@@ -152,36 +152,36 @@ def sql_of_chart(run: _Run, chart: Chart, files: Files | None = None) -> Iterato
         if _fails(run, f"from {BI}.{chart.view}") is None:
             for name in (*chart.metrics, *chart.counts):
                 check_metric(run, chart.view, name, metric(name, metrics(files).get(chart.view, {})), files)
-            # By itself: of a column in GROUP BY, DuckDB does not say which names come closest.
+            # By itself: for a column in GROUP BY, DuckDB does not suggest the closest names.
             errors = (_fails(run, f"select {quoted(column)} from {BI}.{chart.view}") for column in chart.columns)
             first = next(filter(None, errors), first)
-        places = (one.path for one in dashboards(files) if _has(one.dashboard.charts, chart))
+        places = (file.path for file in dashboards(files) if _has(file.dashboard.charts, chart))
         raise _error(
             first, f"the chart '{chart.title}'", next(places, None), f'title = "{chart.title}"', files
         ) from error
 
 
 def check_metric(run: _Run, view: str, name: str, declared: Metric, files: Files | None) -> None:
-    """Raise CatalogueError with file and line where a metric of a view can't be computed."""
+    """Raise CatalogueError with file and line if a metric of a view can't be computed."""
     if error := _fails(run, f"select {declared.sql} from {BI}.{view}"):
-        given = own_files() if files is None else files
-        path = next((file.path for file, views in metrics_files(given) if view in views), None)
+        searched = own_files() if files is None else files
+        path = next((file.path for file, views in metrics_files(searched) if view in views), None)
         raise _error(error, f"the metric {name} of {BI}.{view}", path, f"[{view}.{name}]", files) from error
 
 
 @contextmanager
 def sql_of_filter(choice: Filter, files: Files | None = None) -> Iterator[None]:
-    """Raise CatalogueError with file and line where the values of a filter can't be computed."""
+    """Raise CatalogueError with file and line if the values of a filter can't be computed."""
     try:
         yield
     except OF_THE_SQL as error:
-        path = next((one.path for one in dashboards(files) if choice in one.dashboard.filters), None)
+        path = next((file.path for file in dashboards(files) if choice in file.dashboard.filters), None)
         raise _error(error, f"the filter '{choice.title}'", path, f'title = "{choice.title}"', files) from error
 
 
 @contextmanager
 def sql_of_headline(headline: Headline, files: Files | None = None) -> Iterator[None]:
-    """Raise CatalogueError with file and line where the query of a headline fails."""
+    """Raise CatalogueError with file and line if the query of a headline fails."""
     try:
         yield
     except OF_THE_SQL as error:
@@ -198,18 +198,18 @@ def broken_headline(headline: Headline, found: str, expected: str, files: Files 
 
 @contextmanager
 def sql_of_timeline(timeline: Timeline, files: Files | None = None) -> Iterator[None]:
-    """Raise CatalogueError with file and line where the rows of a timeline can't be read."""
+    """Raise CatalogueError with file and line if the rows of a timeline can't be read."""
     try:
         yield
     except OF_THE_SQL as error:
         text = f'title = "{timeline.title}"'
-        given = (file for file in (own_files() if files is None else files) if place_in_bi(file) == READING)
-        path = next((file.path for file in given if text in file.text.splitlines()), None)
+        searched = (file for file in (own_files() if files is None else files) if place_in_bi(file) == READING)
+        path = next((file.path for file in searched if text in file.text.splitlines()), None)
         raise _error(error, f"the timeline '{timeline.title}'", path, text, files) from error
 
 
 def _path_of(headline: Headline, files: Files | None) -> Path | None:
-    return next((one.path for one in dashboards(files) if headline in one.dashboard.headlines), None)
+    return next((file.path for file in dashboards(files) if headline in file.dashboard.headlines), None)
 
 
 def _line_of(headline: Headline) -> str:
@@ -217,7 +217,7 @@ def _line_of(headline: Headline) -> str:
 
 
 def _has(charts: Iterable[Chart], chart: Chart) -> bool:
-    """Whether a chart is among others; what was chosen on a page is in its condition."""
+    """Whether a chart is among others; the choices of a page are in its condition."""
     return any((other.title, other.view, other.kind) == (chart.title, chart.view, chart.kind) for other in charts)
 
 

@@ -18,11 +18,11 @@ _MOST_PLACES = 200
 
 _SHOWN = frozenset({"VARCHAR", "BOOLEAN", "INTEGER", "BIGINT"})
 _NOT_GROUPED = ("_count", "_raw", "_seconds", "_rank", "text")
-"""Ends of the names of columns that are counted, measured or read, and not what one groups by."""
+"""Suffixes of columns that are counted, measured or read, and not grouped by."""
 _CHOSEN = frozenset({DEFAULT, "is_first_in_split"})
-"""Columns that a question is narrowed by, and not asked by."""
+"""Columns that filter a question, and are no dimensions of it."""
 _OF_ONE_DIALOGUE = re.compile(r"(?!known_).*speaker_name")
-"""Columns with names and aliases, which may be other people's in other dialogues."""
+"""Columns with names and aliases, which may belong to other people in other dialogues."""
 
 
 class Dimension(NamedTuple):
@@ -31,11 +31,11 @@ class Dimension(NamedTuple):
     name: str
     meaning: str
     value_count: int
-    """Different values, about."""
+    """The approximate number of different values."""
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Its title."""
         return title(self.name)
 
 
@@ -52,12 +52,12 @@ def candidates(columns: Collection[Mapping[str, str]]) -> list[Mapping[str, str]
 
 
 def is_of_one_dialogue(column: str) -> bool:
-    """Whether equal values of a column are one and the same thing within a dialogue only: names of speakers are."""
+    """Whether equal values of a column are the same thing only within a dialogue, as names of speakers are."""
     return _OF_ONE_DIALOGUE.fullmatch(column) is not None
 
 
 def counts_sql(view: str, counted: Collection[str], listed: Collection[str]) -> str:
-    """Return the query of how many values some columns of a view have, about, then all values of others: one row.
+    """Return the query of the approximate number of values of some columns, then all values of others: one row.
 
     At most OPTIONS values of each, in order, without null.
     """
@@ -79,9 +79,9 @@ def dimensions(columns: Collection[Mapping[str, str]], counts: Collection[int]) 
 
 
 def chart_of(view: str, name: str, known: Mapping[str, Metric], *, by: str, over: str, kind: ChartKind) -> Chart:
-    """Return the chart of a question; ``by`` or ``over`` is empty where nothing was chosen."""
+    """Return the chart of a question; ``by`` or ``over`` is empty if not chosen."""
     asked = metric(name, known).title
-    said = asked + (f" by {title(by).lower()}" if by else "") + (f" over {title(over).lower()}" if over else "")
+    heading = asked + (f" by {title(by).lower()}" if by else "") + (f" over {title(over).lower()}" if over else "")
     columns = tuple(column for column in (over, by) if column)
     if not columns:
         kind, x, rest = ChartKind.NUMBER, "", columns
@@ -91,13 +91,13 @@ def chart_of(view: str, name: str, known: Mapping[str, Metric], *, by: str, over
         # Of one column alone, whichever it is, the marks stand along it.
         x, rest = columns[0], columns[1:]
     description = metric(name, known).description
-    return Chart(kind=kind, title=said, view=view, metrics=(name,), x=x, by=rest, description=description, width=12)
+    return Chart(kind=kind, title=heading, view=view, metrics=(name,), x=x, by=rest, description=description, width=12)
 
 
 def refusal(asked: Metric, chart: Chart, choices: Choices, several: Collection[str]) -> str:
-    """Return why a metric means nothing for the groups of a chart; empty where it does.
+    """Return the reason why a metric has no meaning for the groups of a chart; empty if it has one.
 
-    ``several`` are the columns of the view that have several values among what was chosen.
+    ``several`` are the columns of the view that have several values among the chosen rows.
     """
     mixed = [
         column

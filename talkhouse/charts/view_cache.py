@@ -1,4 +1,4 @@
-"""Views that several charts and sentences ask: computed once, and held in memory."""
+"""Views that several charts and headlines query: computed once, and held in memory."""
 
 import re
 import threading
@@ -17,12 +17,12 @@ from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import literal, quoted
 
 Connect = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
-"""Opens a connection to the warehouse, or gives one that is open."""
+"""Opens a connection to the warehouse, or returns an open one."""
 
 _VIEW = re.compile(rf'\b{BI}\."?(\w+)"?')
 _WORD = re.compile(r"\w+")
 _STAR = re.compile(r"\*\s*(,|from\b|exclude\b|replace\b|rename\b)|(^|\()\s*from\b|columns\s*\(", re.IGNORECASE)
-"""Where a query asks for columns that it does not name."""
+"""Matches a query for columns that it does not name."""
 
 _MOST_ROWS = 3_000_000
 """Rows of a view that are held."""
@@ -32,14 +32,14 @@ class ViewCache:
     """Runs queries over views; those to hold are tables once they were asked."""
 
     def __init__(self, connect: Connect, name: str, selects: Mapping[str, str], most_rows: int = _MOST_ROWS) -> None:
-        """``selects``: for each view to hold, the SELECT of what is held; a view with more rows is not held.
+        """``selects``: for each view to hold, the SELECT of its held rows; a view with more rows is not held.
 
         ``name`` is that of the database in memory: no other that is open has it.
         """
         self._connect, self._selects, self._most_rows = connect, selects, most_rows
         self._is_held: dict[str, bool] = {}
         self._holding = {view: threading.Lock() for view in selects}
-        # Not temporary tables: one named schemes would be found where a query says main.schemes.
+        # Not temporary tables: one named schemes would be found for main.schemes in a query.
         self._database = quoted(name)
         with connect() as con:
             con.execute(f"attach ':memory:' as {self._database} (read_write)")
@@ -51,7 +51,7 @@ class ViewCache:
             return frame(con, asked)
 
     def sql(self, sql: str) -> str:
-        """Return a query with the tables that hold what it asks in place of the views."""
+        """Return a query with the held tables in place of the views."""
         return _VIEW.sub(lambda match: f"{self._database}.{match[1]}" if self._holds(match[1]) else match[0], sql)
 
     def close(self) -> None:
@@ -69,12 +69,12 @@ class ViewCache:
         return self._is_held[view]
 
     def _hold(self, view: str) -> bool:
-        """Return whether a view could be held: false where it has too many rows, or can't be computed."""
+        """Return whether a view could be held: false if it has too many rows, or can't be computed."""
         table = f"{self._database}.{quoted(view)}"
         with self._connect() as con:
             try:
                 con.execute(f"create table {table} as {self._selects[view]} limit {self._most_rows + 1}")
-            except duckdb.Error:  # Where it is asked itself, it is told why.
+            except duckdb.Error:  # A query of the view itself reports the error.
                 return False
             ((count,),) = con.execute(f"select count(*) from {table}").fetchall()
             if count > self._most_rows:
@@ -85,7 +85,7 @@ class ViewCache:
 def often_asked(
     dashboards: Iterable[Dashboard], metrics: Metrics, columns: Mapping[str, Sequence[str]], more: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return the views whose rows pages ask more than once, each with the SELECT of what is asked of it.
+    """Return the views that pages query more than once, each with the SELECT of the rows and columns needed.
 
     These are the columns that a chart, a filter or a sentence names or a choice acts on, and the rows that fit the
     condition of one of them. ``columns``: those of each view by its name; ``more``: other queries of pages.
@@ -118,13 +118,13 @@ def _overlap(conditions: Sequence[str]) -> bool:
 
 
 def _select(view: str, queries: Iterable[tuple[str, str]], chosen: Iterable[str], columns: Iterable[str]) -> str:
-    """Return the SELECT of what queries, each with its condition on the rows, ask of a view."""
+    """Return the SELECT for the needs of queries, each with its condition on the rows, from a view."""
     words = {*chosen, *(word for sql, _ in queries for word in _WORD.findall(sql))}
     is_whole = any(_STAR.search(sql) for sql, _ in queries)
-    kept = ", ".join(quoted(column) for column in columns if is_whole or column in words)
+    selected = ", ".join(quoted(column) for column in columns if is_whole or column in words)
     conditions = {where for _, where in queries}
-    where = "" if "" in conditions else " or ".join(f"({one})" for one in sorted(conditions))
-    return f"select {kept} from {BI}.{quoted(view)}" + (f" where {where}" if where else "")
+    where = "" if "" in conditions else " or ".join(f"({condition})" for condition in sorted(conditions))
+    return f"select {selected} from {BI}.{quoted(view)}" + (f" where {where}" if where else "")
 
 
 _MISSING = """
@@ -135,5 +135,5 @@ order by detail
 
 
 def missing_files(rows: Rows, chart: Chart) -> list[str]:
-    """Return what the build says of missing files of the corpus whose view a chart asks; empty: none is missing."""
+    """Return the build's messages on missing files of the corpus whose view a chart queries; empty: none is missing."""
     return rows(_MISSING.format(view=literal(chart.view)))["detail"].to_list()

@@ -1,4 +1,4 @@
-"""What charts and headlines say, in words: where a chart has one mark or none, can't be seen, or leaves rows out."""
+"""Charts and headlines in words: of charts with one mark or none, those that can't be seen, and rows left out."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from talkhouse.charts.declarations import DeclaredDashboard
 from talkhouse.charts.declared import MOST_ROWS, Chart, ChartKind, Headline, Metric, NumberFormat, metric
 from talkhouse.charts.fields import TIMES, ChartField, Rows, column, frame, nothing, number, title
 from talkhouse.charts.query import DIGITS, TIED, TOTAL, broken_headline, sql_of_headline
+from talkhouse.escaping import visible
 from talkhouse.queries.files import Files
-from talkhouse.visible import visible
 
 _KINDS = {ChartKind.BAR: "Bar chart", ChartKind.LINE: "Line chart", ChartKind.HEATMAP: "Heat map"}
 
 
 def alternative(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str:
-    """Return what a chart shows in words: what by what, and the least and the largest value of each metric."""
+    """Return a chart's alternative text: its columns, and the least and the largest value of each metric."""
     by = [column.title.lower() for column in columns if column.metric is None]
     shown = [column for column in columns if column.name in chart.metrics]
     what = f"{_KINDS[chart.kind]}: {', '.join(column.title for column in shown)} by {' and '.join(by)}."
@@ -28,7 +28,7 @@ def alternative(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> 
 
 
 def single(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str | None:
-    """Return a sentence for a chart of bars or lines that would have one mark; None where it has more or none."""
+    """Return a sentence for a chart of bars or lines that would have one mark, or None if it has more or none."""
     if rows.height != 1 or len(chart.metrics) != 1 or chart.kind not in (ChartKind.BAR, ChartKind.LINE):
         return None
     row = rows.row(0, named=True)
@@ -37,13 +37,10 @@ def single(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> str |
     others = [f"{column.title.lower()} {_written(column, row)}" for column in counts]
     if metric.format is NumberFormat.INTEGER and row[metric.name]:
         places = ", ".join(f"{title} {value}" for title, value in where)
-        is_one = row[metric.name] == 1
-        said = (
-            f"{metric.title}: 1 ({places})"
-            if is_one
-            else f"All {_written(metric, row)} {metric.title.lower()}: {places}"
-        )
-        return ", ".join([said, *others]) + "."
+        sentence = f"All {_written(metric, row)} {metric.title.lower()}: {places}"
+        if row[metric.name] == 1:
+            sentence = f"{metric.title}: 1 ({places})"
+        return ", ".join([sentence, *others]) + "."
     places = " and ".join(f"{title} is {value}" for title, value in where)
     return ", ".join([f"The only {places}: {metric.title.lower()} {_written(metric, row)}", *others]) + "."
 
@@ -55,8 +52,8 @@ def only_zero(chart: Chart, columns: list[ChartField], rows: pl.DataFrame) -> st
     if chart.kind not in (ChartKind.BAR, ChartKind.LINE) or values.is_empty() or (values != 0).any():
         return None
     by = " and ".join(column.title.lower() for column in columns if column.metric is None)
-    said = " and ".join(f"{column.title.lower()} {_written(column, {column.name: 0})}" for column in shown)
-    return f"By {by}, in each of {rows.height:,} cases: {said}."
+    zeros = " and ".join(f"{column.title.lower()} {_written(column, {column.name: 0})}" for column in shown)
+    return f"By {by}, in each of {rows.height:,} cases: {zeros}."
 
 
 def _range(chart: Chart, metric: ChartField, rows: pl.DataFrame) -> str:
@@ -83,21 +80,21 @@ def _value(chart: Chart, column: str, row: Mapping[str, Any]) -> str:
 
 
 class Cut(NamedTuple):
-    """What a limit leaves out."""
+    """The rows that a limit leaves out."""
 
     total: int
     """Rows without the limit."""
     note: str
-    """How many rows tie at the limit; empty where none is left out that is as large as the last one shown."""
+    """The number of rows that tie at the limit; empty if no left-out row is as large as the last one shown."""
 
 
 def is_cut(chart: Chart) -> bool:
-    """Whether it is worth knowing what a chart's limit leaves out: it is a table, or has a limit of its own."""
+    """Whether rows left out by a chart's limit are worth a note: it is a table, or has a limit of its own."""
     return bool(chart.columns) and (chart.kind is ChartKind.TABLE or chart.limit < MOST_ROWS)
 
 
 def cut(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Cut | None:
-    """Return what the limit of a chart leaves out of the rows of its ``counted_sql``; None where it has fewer rows."""
+    """Return the rows of a chart's ``counted_sql`` that its limit leaves out, or None if it has fewer rows."""
     if rows.height < chart.limit:
         return None
     values = rows[chart.metrics[0]]
@@ -115,7 +112,7 @@ def cut(chart: Chart, metrics: Mapping[str, Metric], rows: pl.DataFrame) -> Cut 
 
 @dataclass(frozen=True)
 class FilledHeadline:
-    """A headline as it is said, and where it can be read."""
+    """A headline with its values, and the dialogue or page that it leads to."""
 
     parts: tuple[tuple[str, bool], ...]
     """The sentence in pieces; true marks a value of the row, which may be text of a corpus."""
@@ -124,7 +121,7 @@ class FilledHeadline:
     turn_index: int | None = None
     record_id: str | None = None
     link: str = ""
-    """The page that it leads to, where it has no place."""
+    """The page that it leads to, if it has no place."""
 
     @property
     def text(self) -> str:
@@ -135,12 +132,12 @@ class FilledHeadline:
 def headlines(
     con: duckdb.DuckDBPyConnection, declared: DeclaredDashboard, files: Files | None = None
 ) -> list[FilledHeadline]:
-    """Return the sentences of a dashboard that have something to say; CatalogueError names file and line of another."""
-    return [found for one in declared.dashboard.headlines if (found := fill(partial(frame, con), one, files))]
+    """Return the headlines of a dashboard that have values; CatalogueError names file and line of a broken one."""
+    return [found for headline in declared.dashboard.headlines if (found := fill(partial(frame, con), headline, files))]
 
 
 def fill(rows: Rows, headline: Headline, files: Files | None = None) -> FilledHeadline | None:
-    """Return what a headline says, by any way to run its query; None where it has nothing to say."""
+    """Return a filled headline, or None if its values are missing; ``rows`` runs its query."""
     with sql_of_headline(headline, files):
         result = rows(headline.sql)
     if result.height > 1:

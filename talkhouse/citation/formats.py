@@ -62,7 +62,7 @@ def cff(title: str, citations: Sequence[Citation]) -> str:
 
 
 def _yaml(content: Mapping[str, Any]) -> str:
-    """Write YAML that says the same to readers of YAML 1.1 and 1.2, for one of which 1e5 is a text."""
+    """Write YAML that says the same to readers of YAML 1.1 and 1.2, since 1e5 is a text in one of them."""
     import yaml
 
     class Dumper(yaml.SafeDumper):
@@ -103,7 +103,7 @@ def _item(citation: Citation) -> dict[str, Any]:
         "type": _CSL_TYPES.get(kind, "article" if arxiv else "dataset"),
         "title": citation.work_title,
         "author": [
-            {"family": family, "given": given} if given else {"literal": family} for family, given in citation.authors
+            {"family": family, "given": first} if first else {"literal": family} for family, first in citation.authors
         ],
         "issued": {"date-parts": [[citation.year]]} if citation.year else None,
         "container-title": citation.of_reference("venue"),
@@ -120,7 +120,7 @@ def _reference(citation: Citation) -> str:
     """Return authors, year, title, venue and address; what is declared as one sentence where that is all there is."""
     if citation.note or not citation.is_structured:
         return _sentences([citation.sentence or citation.title, citation.address])
-    people = [f"{given} {family}".strip() for family, given in citation.authors]
+    people = [f"{first} {family}".strip() for family, first in citation.authors]
     year = f" ({citation.year})" if citation.year else ""
     return _sentences(
         [f"{_listed(people)}{year}", citation.work_title, citation.of_reference("venue"), citation.address]
@@ -142,8 +142,8 @@ def _cff_authors(citation: Citation) -> list[dict[str, str]]:
     if not citation.authors:
         return [{"name": f"the authors of {citation.title}"}]
     return [
-        {"family-names": family, "given-names": given} if given else {"name": family}
-        for family, given in citation.authors
+        {"family-names": family, "given-names": first} if first else {"name": family}
+        for family, first in citation.authors
     ]
 
 
@@ -192,7 +192,7 @@ def _is_entry(text: str) -> bool:
 
 
 def _value_end(text: str, begin: int) -> int | None:
-    """Return where a value that begins here ends; None if it never does, or is none."""
+    """Return the end of a value that begins here, or None if it has none, or is no value."""
     if text[begin : begin + 1] not in ("{", '"'):
         bare = _NUMBER_OR_MONTH.match(text, begin)
         return bare.end() if bare else None
@@ -237,11 +237,11 @@ def _verbatim(address: str) -> str:
     return quote(address, safe=_IN_ADDRESSES)
 
 
-def _name(family: str, given: str) -> str:
+def _name(family: str, first: str) -> str:
     """Return the name of an author; in braces where BibTeX would cut it into other parts."""
-    if not given:
+    if not first:
         return f"{{{_escaped(family)}}}"
-    return f"{_part(family)}, {_part(given)}"
+    return f"{_part(family)}, {_part(first)}"
 
 
 def _part(text: str) -> str:

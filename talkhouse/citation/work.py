@@ -10,7 +10,7 @@ import duckdb
 from talkhouse.warehouse import build_facts
 
 _BLANKS = re.compile("[\x00-\x20\x7f-\xa0\u2028\u2029]+")
-"""What ends a line or acts on a terminal, and the blanks beside it; the wide blank of Japanese is a character."""
+"""What ends a line or acts on a terminal, and the blanks around it; the wide blank of Japanese is a character."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,11 @@ class Citation:
     def from_corpus(cls, corpus: Mapping[str, Any]) -> "Citation":
         """Return the citation of a corpus as ``build_facts.corpora`` and manifests have it."""
         reference = {key: value for key, value in (corpus.get("reference") or {}).items() if value}
+        authors = corpus.get("authors") or ()
         return cls(
             corpus_id=corpus["corpus_id"],
             title=_line(corpus["title"]),
-            authors=tuple((_line(one["family"]), _line(one.get("given") or "")) for one in corpus.get("authors") or ()),
+            authors=tuple((_line(author["family"]), _line(author.get("given") or "")) for author in authors),
             year=corpus.get("year"),
             reference={key: _line(value) for key, value in reference.items()} or None,
             text=corpus.get("citation") or "",
@@ -53,7 +54,7 @@ class Citation:
         return bool(self.authors and self.reference)
 
     def of_reference(self, key: str) -> str:
-        """Return what is declared of the publication: kind, title, venue, doi, arxiv, url; empty if it is not."""
+        """Return the declared fields of the publication: kind, title, venue, doi, arxiv, url; empty if it is not."""
         return str((self.reference or {}).get(key) or "")
 
     @property
@@ -68,7 +69,7 @@ class Citation:
 
     @property
     def note(self) -> str:
-        """What has to be said beside the declared publication: the sentence where there is none, or of software."""
+        """The text needed next to the declared publication: the sentence if there is none, or for software."""
         return "" if self.is_structured and self.of_reference("kind") != "software" else self.sentence
 
     @property
@@ -84,7 +85,7 @@ class Citation:
 
 
 def citations(con: duckdb.DuckDBPyConnection, database: str, corpus_ids: Iterable[str]) -> list[Citation]:
-    """Return what to cite for these corpora, in the order of their ids; ``database``: the warehouse's name in SQL."""
+    """Return the works to cite for these corpora, by corpus id; ``database``: the warehouse's name in SQL."""
     wanted = {*corpus_ids}
     return [
         Citation.from_corpus(corpus) for corpus in build_facts.corpora(con, database) if corpus["corpus_id"] in wanted

@@ -27,7 +27,7 @@ def main() -> NoReturn:
 
 
 def _report(lost: "sys.UnraisableHookArgs") -> None:
-    """Report an exception that nobody can catch, unless it is Ctrl-C.
+    """Report an exception that no caller can catch, unless it is Ctrl-C.
 
     Polars raises KeyboardInterrupt at Ctrl-C, and a moment later Python does so again, while generators are closed.
     """

@@ -11,7 +11,7 @@ from talkhouse.cli.terminal.progress import BuildProgress
 from talkhouse.settings import corpus_folders, database
 
 if TYPE_CHECKING:
-    from talkhouse.ingest.known.origins import CorpusOrigin
+    from talkhouse.ingest.registry.origins import CorpusOrigin
     from talkhouse.replay.run import Replayed, ReplayResult
 
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 @options.written_db
 @options.corpus_folders
 @options.corpora
+@click.option(
+    "--remove",
+    metavar="ID",
+    multiple=True,
+    help="Remove this corpus, whose files are no longer in the data folder (may be repeated).",
+)
+@options.flag("--compact", help="Write all rows anew, so that the file has no free room; also where nothing changed.")
 @options.flag("--rehash", help="Compare the bytes of the files with the warehouse, not only size, time and inode.")
 @options.max_quarantine
 @options.memory_limit("10%")
@@ -33,6 +40,8 @@ def build_command(
     db: Path | None,
     folders: tuple[Path, ...],
     corpus: tuple[str, ...],
+    remove: tuple[str, ...],
+    compact: bool,
     rehash: bool,
     max_quarantine: str,
     memory_limit: str,
@@ -46,10 +55,12 @@ def build_command(
 
     Without --data, the bundled invented samples are built.
 
-    A corpus whose files did not change is not read again. A corpus that is no longer in DIR is removed; with --corpus,
-    the others in the warehouse are kept. If a corpus can't be loaded, the others are published all the same, what the
-    warehouse had of it stays, and the exit code is 1. If anything else goes wrong, the published warehouse is
-    unchanged.
+    A corpus whose files did not change is not read again. Of files that a corpus.toml declares, only those are read
+    that are new or have changed, unless what they say depends on others: the output says how many. With --corpus,
+    the others in the warehouse are kept. Where a corpus of the warehouse has no folder in DIR, the build stops,
+    unless --remove names it. If a corpus can't be loaded, the others are published all the same, what the warehouse
+    had of it stays, and the exit code is 1. If anything else goes wrong, the published warehouse is unchanged. What
+    it replaces is deleted: talkhouse release create keeps it.
 
     Memory for reading the files comes on top of --memory-limit, for each process that reads (--jobs). With --dry-run,
     everything is done except publishing, and what was recognised, ignored and found is listed.
@@ -59,10 +70,10 @@ def build_command(
         talkhouse build --data ~/corpora --db corpora.duckdb
         talkhouse build --data ~/corpora --corpus dbdc3
     """
-    from talkhouse.build.request import QuarantineLimit
-    from talkhouse.build.run import build
     from talkhouse.cli.contents import show_build
     from talkhouse.ingest.files.limits import parse
+    from talkhouse.load.request import QuarantineLimit
+    from talkhouse.load.run import build
     from talkhouse.schema.errors import TalkhouseError
     from talkhouse.system.memory import MemoryLimit
 
@@ -81,7 +92,9 @@ def build_command(
                 input_limits=parse(input_limit),
                 follow_links=follow_links,
                 dry_run=dry_run,
+                compact=compact,
                 corpus_roots=corpus_folders(folders),
+                remove=remove,
             )
     except TalkhouseError as error:
         if error.built is not None:
@@ -140,17 +153,17 @@ def ingest_command(
 ) -> None:
     """Replace one corpus by these files; the other corpora are kept.
 
-    A corpus of your own needs no code: a corpus.toml beside its files says what they are (talkhouse new DIR writes
+    A corpus of your own needs no code: a corpus.toml next to its files says what they are (talkhouse new DIR writes
     one), or --format and --map do.
 
     Examples:
         talkhouse ingest dbdc3 ~/Downloads/DBDC3.zip ~/Downloads/DBDC3_context.zip
         talkhouse ingest kitchen_chat chats/train.jsonl --format chat --map id=id --split train
     """
-    from talkhouse.build.request import QuarantineLimit
-    from talkhouse.build.run import ingest
     from talkhouse.cli.contents import show_build
     from talkhouse.ingest.files.limits import parse
+    from talkhouse.load.request import QuarantineLimit
+    from talkhouse.load.run import ingest
     from talkhouse.system.memory import MemoryLimit
 
     roots = corpus_folders(folders)
@@ -179,8 +192,8 @@ def _declaration(
     corpus: str, paths: list[Path], roots: tuple[Path, ...], format_name: str | None, maps: list[str], split: str | None
 ) -> "CorpusOrigin | None":
     """Find what declares the corpus, where no code does; a known format without a declaration is only guessed at."""
-    from talkhouse.build.request import declared_beside, declared_by_options, no_declaration
     from talkhouse.ingest.registry import all_corpora
+    from talkhouse.load.request import declared_beside, declared_by_options, no_declaration
 
     if format_name is not None:
         return declared_by_options(corpus, format_name, maps, split)
@@ -225,8 +238,8 @@ def replay_command(
         talkhouse replay --dry-run
         talkhouse replay --corpus dbdc3
     """
-    from talkhouse.build.request import QuarantineLimit
     from talkhouse.ingest.files.limits import parse
+    from talkhouse.load.request import QuarantineLimit
     from talkhouse.replay.run import replay
     from talkhouse.system.memory import MemoryLimit
 
@@ -242,49 +255,43 @@ def replay_command(
             input_limits=parse(input_limit),
             dry_run=dry_run,
             corpus_roots=corpus_folders(folders),
-            on_write_back=_print_write_back,
+            on_write_back=lambda corpus_id: errors.print(f"writing {corpus_id} back from the warehouse"),
         )
     _show(result)
-
-
-def _print_write_back(corpus: str) -> None:
-    errors.print(f"writing {corpus} back from the warehouse")
 
 
 def _show(result: "ReplayResult") -> None:
     """Print what passed, what is still refused and what is newly refused, and whether it was published."""
     if not result.corpora:
-        output.print("Nothing is in quarantine; the warehouse is unchanged.", soft_wrap=True)
+        output.print("Nothing is in quarantine; the warehouse is unchanged.")
         return
     for replayed in result.corpora:
         _show_corpus(replayed)
     if result.is_published:
-        output.print(f"[bold green]Published[/] {escape(str(result.path))}", soft_wrap=True)
+        output.print(f"[bold green]Published[/] {escape(str(result.path))}")
     elif any(replayed.tables for replayed in result.corpora):
-        output.print("[bold]Dry run[/]: nothing was published.", soft_wrap=True)
+        output.print("[bold]Dry run[/]: nothing was published.")
     else:
-        output.print("Nothing changed; the warehouse is unchanged.", soft_wrap=True)
+        output.print("Nothing changed; the warehouse is unchanged.")
 
 
 def _show_corpus(replayed: "Replayed") -> None:
     before, after = replayed.loaded
     rules = ", ".join(f"{rule}: {count:,}" for rule, count in sorted(replayed.refused.items()))
-    output.print(f"[bold]{escape(replayed.corpus_id)}[/]", soft_wrap=True)
-    output.print(f"  in quarantine before: {replayed.quarantined:,}", soft_wrap=True)
-    output.print(f"  passed now: {replayed.passed:,}", soft_wrap=True)
-    output.print(f"  still refused: {replayed.refused.total():,}{f' ({rules})' if rules else ''}", soft_wrap=True)
+    output.print(f"[bold]{escape(replayed.corpus_id)}[/]")
+    output.print(f"  in quarantine before: {replayed.quarantined:,}")
+    output.print(f"  passed now: {replayed.passed:,}")
+    output.print(f"  still refused: {replayed.refused.total():,}{f' ({rules})' if rules else ''}")
     if replayed.newly:
-        output.print(f"  [red]newly refused: {len(replayed.newly):,}[/] (loaded before)", soft_wrap=True)
+        output.print(f"  [red]newly refused: {len(replayed.newly):,}[/] (loaded before)")
     for record in replayed.newly[:_SHOWN]:
         location = f"{record.file}{'#' + record.pointer if record.pointer else ''}"
-        output.print(f"    {escape(record.rule)} {escape(location)}: {escape(record.detail)}", soft_wrap=True)
+        output.print(f"    {escape(record.rule)} {escape(location)}: {escape(record.detail)}")
     if len(replayed.newly) > _SHOWN:
-        output.print(
-            f"    ... and {len(replayed.newly) - _SHOWN:,} more (meta.quarantine has them all)", soft_wrap=True
-        )
+        output.print(f"    ... and {len(replayed.newly) - _SHOWN:,} more (meta.quarantine has them all)")
     if replayed.tables:
-        output.print(f"  records loaded: {after:,} instead of {before:,}", soft_wrap=True)
-        output.print(f"  tables with other rows: {', '.join(replayed.tables)}", soft_wrap=True)
+        output.print(f"  records loaded: {after:,} instead of {before:,}")
+        output.print(f"  tables with other rows: {', '.join(replayed.tables)}")
 
 
 @options.command
@@ -301,8 +308,8 @@ def migrate_command(db: Path | None, no_wait: bool) -> None:
         talkhouse migrate
         talkhouse migrate --db corpora.duckdb
     """
-    from talkhouse.build.renew import migrate
+    from talkhouse.load.renew import migrate
 
     path = database(db)
     changed = migrate(path, lambda text: errors.print(escape(text)), wait=not no_wait)
-    output.print(f"{'Migrated' if changed else 'Nothing to do for'} {escape(str(path))}", soft_wrap=True)
+    output.print(f"{'Migrated' if changed else 'Nothing to do for'} {escape(str(path))}")

@@ -1,19 +1,16 @@
-"""``talkhouse cite``: how to cite a corpus, or the corpora whose rows a view, table or export has."""
+"""``talkhouse cite`` and ``licences``: how corpora are cited, and under which licences installed packages are."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from talkhouse.citation import CitationFormat
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import corpora
-from talkhouse.schema.errors import UsageError
+from talkhouse.cli.terminal.console import print_table
+from talkhouse.escaping import escaped_json, visible, visible_json
 from talkhouse.settings import database
-from talkhouse.visible import escaped_json, visible
-
-if TYPE_CHECKING:
-    from talkhouse.query.manifest import Cited
 
 
 @options.command
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
 @options.flag("--with-talkhouse", help="Also Talkhouse itself, with its version and the build.")
 @click.option("--release", metavar="NAME", help="As it is in this Talkhouse release, which is cited too.")
 @options.db
-def command(
+def cite_command(
     name: str, citation_format: CitationFormat, with_talkhouse: bool, release: str | None, db: Path | None
 ) -> None:
     r"""Print how to cite a corpus, or all corpora whose rows a view, table or export has: BibTeX, CSL JSON or text.
@@ -51,31 +48,42 @@ def command(
         talkhouse cite 2026-11
         talkhouse cite dbdc3 --release 2026-11
     """
-    from talkhouse.citation import formats
-
-    cited = _of_release(name, release, db) or _cited(name, database(db))
-    if not cited.corpora:
-        raise UsageError(f"nothing to cite: {name} has no rows of a corpus", next_step="name a corpus or another view")
-    made = getattr(formats, citation_format)([*cited.corpora, *([cited.talkhouse] if with_talkhouse else [])])
-    print(escaped_json(made) if citation_format is CitationFormat.CSL else visible(made, lines=True), end="")
-
-
-def _of_release(name: str, release: str | None, db: Path | None) -> "Cited | None":
-    """Return what to cite of a release: ``name``, or in ``release`` what is named; None where neither is one."""
-    from talkhouse.releases.checkout import cited_in
-    from talkhouse.releases.store import names, store_of
-
-    if release is None and (name not in names(store_of(db=db)) or Path(name).exists()):
-        return None
-    return cited_in(release or name, None if release is None else name, store_of(db=db))
-
-
-def _cited(name: str, path: Path) -> "Cited":
-    from talkhouse.query.manifest import manifest_of, of_export, of_name
+    from talkhouse.releases.cite import cite
+    from talkhouse.releases.store import store_of
     from talkhouse.warehouse.opened import opened
 
-    described = manifest_of(name)
-    if described is not None:
-        return of_export(described)
-    with opened(path) as warehouse:
-        return of_name(warehouse, name)
+    text = cite(
+        name,
+        citation_format,
+        store_of(db=db),
+        lambda: opened(database(db)),
+        release=release,
+        with_talkhouse=with_talkhouse,
+    )
+    print(escaped_json(text) if citation_format is CitationFormat.CSL else visible(text, lines=True), end="")
+
+
+@options.command
+@options.as_json
+def licences_command(as_json: bool) -> None:
+    """List the licences of the packages that Talkhouse needs on this machine, with the extras that they come with.
+
+    Each is what the installed package declares: an SPDX expression, or a name. For an extra that is not installed, only
+    the packages that it names itself are listed. Corpora have licences of their own: see talkhouse status.
+
+    Examples:
+        talkhouse licences
+
+        talkhouse licences --json
+    """
+    from talkhouse.installed_packages import packages
+
+    found = packages()
+    if as_json:
+        print(visible_json([asdict(item) for item in found]))
+        return
+    rows = (
+        (item.name, item.version or "not installed", item.licence or "", ", ".join(item.extras) or "talkhouse")
+        for item in found
+    )
+    print_table(("package", "version", "licence", "comes with"), (list(map(visible, row)) for row in rows))

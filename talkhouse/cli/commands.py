@@ -26,6 +26,7 @@ _NAMES = (
         "verify",
         "replay",
         "migrate",
+        "files",
         "make",
     ),
     *("release", "diff", "dashboard", "report", "licences", "new"),
@@ -34,16 +35,20 @@ _NAMES = (
 
 _TOGETHER = {
     "build": ("build", "ingest", "replay", "migrate"),
-    "contents": ("status", "findings", "views"),
+    "cite": ("cite", "licences"),
+    "conform": ("conform", "corpora"),
+    "contents": ("status", "findings", "views", "check"),
     "dashboard": ("dashboard", "report"),
     "fetch": ("fetch", "make"),
     "new": ("new", "inspect"),
+    "restore": ("restore", "verify"),
+    "search": ("search", "vectors"),
 }
 """Modules with several commands; each is named after itself there: ``status_command``."""
 
 
 class _Commands(Group):
-    """The commands, of which only the one is imported that is called."""
+    """The commands; only the called one is imported."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names in their order."""
@@ -83,8 +88,14 @@ def run() -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except TalkhouseError as error:
         return _exit_code_of(error)
+    except ModuleNotFoundError as error:
+        from talkhouse.installed_packages import needs_extra
+
+        if (problem := needs_extra(error)) is None:
+            raise
+        return _exit_code_of(problem)
     except BrokenPipeError:
-        pass  # whoever read the output has left, as `| head` does: that is not an error
+        pass  # the reader of the output has left, as `| head` does: that is not an error
     except OSError as error:
         # Every question about a path, even whether it exists, may be refused: that is said here for all of them.
         if (refusal := refused(error)) is None:
@@ -94,5 +105,5 @@ def run() -> int:
 
 
 def _exit_code_of(error: TalkhouseError) -> int:
-    errors.print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
+    errors.print(f"[bold red]error:[/] {escape(str(error))}")
     return error.exit_code

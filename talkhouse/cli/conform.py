@@ -1,4 +1,4 @@
-"""``talkhouse conform``: whether a corpus keeps to the contract of all corpora."""
+"""``talkhouse conform`` and ``corpora``: whether a corpus keeps to the contract, and which corpora there are."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from talkhouse.cli.terminal import options
-from talkhouse.cli.terminal.console import print_hanging, styled
+from talkhouse.cli.terminal.console import print_hanging, print_table, styled
+from talkhouse.escaping import visible, visible_json
 from talkhouse.settings import corpus_folders
-from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.testing.contract import CheckResult
+
 
 _COLOURS = {"holds": "green", "can't tell": "dim", "fails": "bold red"}
 _WIDTH = 12
@@ -27,11 +28,11 @@ _WIDTH = 12
     "--tests",
     metavar="DIR",
     help="The folder with golden/<case>, broken/<rule> and clauses.py. Default: tests in the corpus's folder, "
-    "or beside it.",
+    "or next to it.",
 )
 @options.flag("--regen", help="Write the golden files again in place of comparing them.")
 @options.as_json
-def command(corpus_id: str, folders: tuple[Path, ...], tests: Path | None, regen: bool, as_json: bool) -> None:
+def conform_command(corpus_id: str, folders: tuple[Path, ...], tests: Path | None, regen: bool, as_json: bool) -> None:
     """Check that a corpus keeps the contract: files come back equal, nothing is lost, views are documented.
 
     Warehouses of its invented sample and of the files in its tests are built in a temporary folder. Broken files for
@@ -88,3 +89,36 @@ def _print_summary(corpus_id: str, done: "list[CheckResult]") -> None:
     parts = [f"{counts[outcome]:,} {word}" for outcome, word in words.items() if counts[outcome]]
     seconds = sum(result.seconds for result in done)
     print_hanging(styled(f"{len(done):,} checks of {corpus_id} in {seconds:.0f} s: {', '.join(parts)}"))
+
+
+@options.command
+@options.corpus_folders
+@options.data
+@options.as_json
+def corpora_command(folders: tuple[Path, ...], data: Path | None, as_json: bool) -> None:
+    """List the corpora that can be read here: id, where its code comes from, and title.
+
+    They come with Talkhouse (built in), with installed packages (entry points of the group talkhouse.corpora), and from
+    the folders in --corpora or TALKHOUSE_CORPORA. From a data folder, nothing is ever imported: there a page of TOML,
+    corpus.toml, declares what a corpus is. Without --data, the folder corpora is used.
+
+    All of them are imported for this list; one that can't be imported is listed with the reason, and stops only what
+    needs it.
+
+    Examples:
+        talkhouse corpora
+        talkhouse corpora --corpora ~/our-corpora --json
+    """
+    from talkhouse.ingest.registry import all_corpora
+    from talkhouse.settings import DATA
+
+    found = all_corpora(corpus_folders(folders), data or DATA).described()
+    if as_json:
+        print(visible_json(found))
+        return
+    rows = []
+    for corpus in found:
+        title = visible(corpus["title"] or "")
+        about = styled(visible(corpus["problem"], lines=True), "red") if corpus["problem"] is not None else title
+        rows.append([visible(corpus["corpus_id"] or ""), visible(corpus["origin"] or ""), about])
+    print_table(("corpus", "from", "title"), rows)

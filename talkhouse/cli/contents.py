@@ -1,20 +1,21 @@
-"""``talkhouse status``, ``findings`` and ``views``: what is in the warehouse."""
+"""``talkhouse status``, ``findings``, ``views`` and ``check``: what is in the warehouse, and whether it is sound."""
 
 import shlex
-from collections.abc import Collection, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import escape, output, print_table
-from talkhouse.made import not_published
-from talkhouse.settings import database
-from talkhouse.visible import visible, visible_json
+from talkhouse.escaping import visible, visible_json
+from talkhouse.provenance import not_published
+from talkhouse.settings import corpus_folders, database
 
 if TYPE_CHECKING:
-    from talkhouse.build.run import BuildResult
-    from talkhouse.explore.inventory import Inventory
+    from talkhouse.load.run import BuildResult
+    from talkhouse.warehouse.build_facts import Inventory
 
 
 @options.command
@@ -26,34 +27,27 @@ def status_command(db: Path | None, is_hashed: bool, as_json: bool) -> None:
 
     The id of its contents is shown once a release was made of it, or --hash has computed it.
     """
-    from talkhouse.explore.inventory import status
-    from talkhouse.warehouse.content_ids import ContentIds, contents_of, keep_ids, known_ids
     from talkhouse.warehouse.opened import opened
+    from talkhouse.warehouse.status import described_with_ids
 
     path = database(db)
     with opened(path) as warehouse:
-        described = status(warehouse.con, path)
-        ids = known_ids(warehouse.con, warehouse.database, path)
-        if is_hashed and ids.content_id is None:
-            ids = ContentIds(None, contents_of(warehouse.con, warehouse.database).content_id)
-            keep_ids(path, ids)
-    described.update(ids._asdict())
+        described = described_with_ids(warehouse, path, corpus_folders(), is_hashed=is_hashed)
     if as_json:
         print(visible_json(described))
         return
     build = described["build"]
-    output.print(size(described), soft_wrap=True)
+    output.print(size(described))
     output.print(
         f"  built {build['finished_at']:%Y-%m-%d %H:%M} UTC by Talkhouse {escape(build['talkhouse_version'])} "
-        f"from {escape(build['source'])} (build {build['load_id']})",
-        soft_wrap=True,
+        f"from {escape(build['source'])} (build {build['load_id']})"
     )
-    if ids.content_id:
-        release = f"release {escape(ids.release)}, " if ids.release else ""
-        output.print(f"  {release}content id {ids.content_id}", soft_wrap=True)
+    if described["content_id"]:
+        release = f"release {escape(described['release'])}, " if described["release"] else ""
+        output.print(f"  {release}content id {described['content_id']}")
     show_corpora(described)
     if described["findings_without_corpus"]:
-        output.print(f"  {described['findings_without_corpus']:,} findings about the data folder", soft_wrap=True)
+        output.print(f"  {described['findings_without_corpus']:,} findings about the data folder")
 
 
 @options.command
@@ -65,7 +59,7 @@ def findings_command(db: Path | None, corpus: str | None, as_json: bool) -> None
 
     Quarantined records are in meta.quarantine, byte for byte; all findings are in meta.findings.
     """
-    from talkhouse.explore.inventory import findings
+    from talkhouse.warehouse.build_facts import findings
     from talkhouse.warehouse.opened import opened
     from talkhouse.warehouse.relations import check_corpus
 
@@ -85,7 +79,7 @@ def findings_command(db: Path | None, corpus: str | None, as_json: bool) -> None
 @options.as_json
 def views_command(name: str | None, db: Path | None, as_json: bool) -> None:
     """List the views with the meaning and number of their rows; with NAME, show its columns and what they mean."""
-    from talkhouse.explore.inventory import view, views
+    from talkhouse.warehouse.build_facts import view, views
     from talkhouse.warehouse.opened import opened
 
     with opened(database(db)) as warehouse:
@@ -95,15 +89,15 @@ def views_command(name: str | None, db: Path | None, as_json: bool) -> None:
     elif name:
         _show_relation(found)
     else:
-        rows = [(f"{one['schema']}.{one['name']}", f"{one['rows']:,}", one["comment"] or "") for one in found]
+        rows = [(f"{view['schema']}.{view['name']}", f"{view['rows']:,}", view["comment"] or "") for view in found]
         _print_rows(("view", "rows", "one row is"), rows)
         output.print("Columns and their meanings: talkhouse views NAME")
 
 
 def _show_relation(relation: dict[str, Any]) -> None:
     name = escape(f"{relation['schema']}.{relation['name']}")
-    output.print(f"[bold]{name}[/] ({relation['rows']:,} rows)", soft_wrap=True)
-    output.print(escape(relation["comment"] or ""), soft_wrap=True)
+    output.print(f"[bold]{name}[/] ({relation['rows']:,} rows)")
+    output.print(escape(relation["comment"] or ""))
     columns = [(column["name"], column["type"], column["meaning"] or "") for column in relation["columns"]]
     _print_rows(("column", "type", "meaning"), columns)
 
@@ -124,17 +118,16 @@ def show_findings(findings: list[dict[str, Any]]) -> None:
         colour = "red" if severity.startswith("reject") else "yellow"
         output.print(
             f"[bold]{escape(rule)}[/] [{colour}]{escape(severity)}[/] ({len(of_rule):,}): "
-            f"{escape(of_rule[0]['condition'])}",
-            soft_wrap=True,
+            f"{escape(of_rule[0]['condition'])}"
         )
         for finding in of_rule[:_SHOWN]:
             location = (
                 f"{finding['file'] or finding['corpus_id'] or ''}{'#' + finding['place'] if finding['place'] else ''}"
             )
-            output.print(f"  {escape(location)}: {escape(finding['detail'])}", soft_wrap=True)
+            output.print(f"  {escape(location)}: {escape(finding['detail'])}")
         if len(of_rule) > _SHOWN:
             output.print(f"  ... and {len(of_rule) - _SHOWN:,} more (all of them: --json, or meta.findings)")
-        output.print(f"  [dim]what to do:[/] {escape(of_rule[0]['remedy'])}", soft_wrap=True)
+        output.print(f"  [dim]what to do:[/] {escape(of_rule[0]['remedy'])}")
 
 
 _COUNTED = ("dialogues", "turns", "labels", "candidates", "personas", "examples")
@@ -143,58 +136,66 @@ _COUNTED = ("dialogues", "turns", "labels", "candidates", "personas", "examples"
 def show_build(result: "BuildResult") -> None:
     """Print what a build did, what is in the warehouse, and what to type next."""
     for note in result.notes:
-        output.print(f"[yellow]note:[/] {escape(note)}", soft_wrap=True)
+        output.print(f"[yellow]note:[/] {escape(note)}")
     if result.unchanged_since:
         when = f"{result.unchanged_since:%Y-%m-%d %H:%M} UTC"
-        output.print(f"Nothing changed: {escape(str(result.path))} is as it was built on {when}", soft_wrap=True)
-        output.print(f"  see what is in it with: talkhouse status{_option(result.path)}", soft_wrap=True)
+        output.print(f"Nothing changed: {escape(str(result.path))} is as it was built on {when}")
+        output.print(f"  see what is in it with: talkhouse status{_option(result.path)}")
         return
     if result.inventory:
         _show_dry_run(result, result.inventory)
         return
-    output.print(f"[bold green]Built[/] {size(result.status)} in {result.seconds:.1f} s", soft_wrap=True)
-    for corpus_id in result.plan.remove:
-        output.print(f"  removed {escape(corpus_id)}: it is no longer in the data folder")
-    show_corpora(result.status, unchanged=result.plan.keep)
+    output.print(f"[bold green]Built[/] {size(result.status)} in {result.seconds:.1f} s")
+    _show_removed(result)
+    show_corpora(result.status, {**dict.fromkeys(result.plan.keep, "unchanged"), **result.read})
     _suggest(result.status, _option(result.path))
+
+
+def _show_removed(result: "BuildResult") -> None:
+    for corpus_id in result.plan.remove:
+        output.print(f"  removed {escape(corpus_id)}: its files are no longer in the data folder")
 
 
 def _show_dry_run(result: "BuildResult", inventory: "Inventory") -> None:
     """Print what a build would do: what is recognised, what is ignored and why, what is found."""
     output.print("[bold]Dry run[/]: nothing was published. The warehouse would contain:")
-    show_corpora(result.status, unchanged=result.plan.keep)
-    for corpus_id in result.plan.remove:
-        output.print(f"  removed {escape(corpus_id)}: it is no longer in the data folder")
+    show_corpora(result.status, {**dict.fromkeys(result.plan.keep, "unchanged"), **result.read})
+    _show_removed(result)
     output.print("Files:")
     for group in inventory.files:
         what = "recognised" if group["kind"] in ("read", "archive") else group["kind"]
         records = f", {group['records']:,} records" if group["records"] else ""
         why = f": {group['note']}" if group["note"] else ""
         line = f"{group['corpus_id']}: {group['file_count']:,} {what}{records}{why}"
-        output.print(f"  {escape(line)}", soft_wrap=True)
+        output.print(f"  {escape(line)}")
         if group["kind"] not in ("read", "archive"):
             for name in group["examples"]:
-                output.print(f"    {escape(name)}", soft_wrap=True)
+                output.print(f"    {escape(name)}")
     output.print("Findings:")
     show_findings(inventory.findings)
 
 
-def show_corpora(described: dict[str, Any], unchanged: Collection[str] = ()) -> None:
-    """Print each corpus with its counts."""
+def show_corpora(described: dict[str, Any], read: Mapping[str, str] | None = None) -> None:
+    """Print each corpus with its counts; ``read``: what a build has read of it."""
     for corpus in described["corpora"]:
         tags = [note] if (note := not_published(corpus)) else []
-        tags += ["unchanged"] if corpus["corpus_id"] in unchanged else []
+        tags += [read[corpus["corpus_id"]]] if read and corpus["corpus_id"] in read else []
         tag = f" [dim]({escape(', '.join(tags))})[/]" if tags else ""
-        output.print(f"  [bold]{escape(corpus['corpus_id'])}[/]  {escape(corpus['title'])}{tag}", soft_wrap=True)
+        output.print(f"  [bold]{escape(corpus['corpus_id'])}[/]  {escape(corpus['title'])}{tag}")
         counts = ", ".join(f"{corpus[name]:,} {name}" for name in _COUNTED if corpus[name])
         if others := corpus["annotations"] - corpus["labels"]:
             counts += f", {others:,} annotations without a label"
-        output.print(f"    {counts}", soft_wrap=True)
+        output.print(f"    {counts}")
         output.print(
             f"    {corpus['files']:,} files, {corpus['quarantined']:,} records in quarantine, "
-            f"{corpus['findings']:,} findings",
-            soft_wrap=True,
+            f"{corpus['findings']:,} findings"
         )
+        current = corpus["current_reader_version"]
+        if current is not None and corpus["reader_version"] < current:
+            output.print(
+                f"    [yellow]read by version {corpus['reader_version']} of its reader; "
+                f"installed is version {current}: build it again from its files[/]"
+            )
 
 
 def size(described: dict[str, Any]) -> str:
@@ -208,15 +209,64 @@ def _suggest(described: dict[str, Any], option: str) -> None:
     output.print("Next:")
     if any(corpus["examples"] for corpus in described["corpora"]):
         query = "select task, split, count(*) from main.examples group by all order by all"
-        output.print(f'  talkhouse sql "{query}"{option}', soft_wrap=True)
-    output.print(f"  talkhouse status{option}", soft_wrap=True)
+        output.print(f'  talkhouse sql "{query}"{option}')
+    output.print(f"  talkhouse status{option}")
     if all(corpus["is_sample"] for corpus in described["corpora"]):
-        output.print(
-            "  talkhouse build --data DIR   (your own copies: a folder for each corpus, named by its id)",
-            soft_wrap=True,
-        )
+        output.print("  talkhouse build --data DIR   (your own copies: a folder for each corpus, named by its id)")
 
 
 def _option(path: Path) -> str:
     """Return the option that names this warehouse to the next command, if it needs one."""
     return "" if path == database() else f" --db {escape(shlex.quote(str(path)))}"
+
+
+_ROWS_SHOWN = 5
+
+
+@options.command
+@options.db
+@options.named_folders
+@options.as_json
+def check_command(db: Path | None, as_json: bool) -> None:
+    """Run all checks: grain, references, counts, vocabulary, leaks between splits, and those of each corpus.
+
+    Exit code 1, with the offending rows, if a check of severity error fails. Warnings are findings:
+    see talkhouse findings.
+    """
+    from talkhouse.ingest.registry import all_corpora
+    from talkhouse.queries.checks import checks, run
+    from talkhouse.warehouse.opened import opened
+    from talkhouse.warehouse.readers import current_versions
+
+    with opened(database(db)) as warehouse:
+        versions = current_versions(warehouse.con, all_corpora(corpus_folders()))
+        outcomes = list(run(warehouse.con, checks(warehouse.catalogue, warehouse.corpus_ids, versions)))
+    if as_json:
+        described = [
+            {
+                "check": outcome.check.name,
+                "severity": outcome.check.severity,
+                "condition": outcome.check.condition,
+                "offending": outcome.offending,
+                "rows": outcome.rows,
+                "milliseconds": round(outcome.milliseconds, 3),
+            }
+            for outcome in outcomes
+        ]
+        print(visible_json(described))
+    else:
+        for outcome in outcomes:
+            verdict = "[green]ok[/]" if not outcome.offending else f"[red]{escape(outcome.check.severity)}[/]"
+            cost = f"[dim]{outcome.milliseconds:,.0f} ms[/]"
+            output.print(f"{verdict}  {escape(outcome.check.condition)}  {cost}")
+            for row in outcome.rows[:_ROWS_SHOWN]:
+                text = row.get("detail") or ", ".join(f"{name}={value!r}" for name, value in row.items())
+                output.print(f"      {escape(str(text))}")
+            if outcome.offending > _ROWS_SHOWN:
+                output.print(f"      ... and {outcome.offending - _ROWS_SHOWN:,} more")
+        failed = sum(outcome.is_failure for outcome in outcomes)
+        warned = sum(outcome.offending > 0 for outcome in outcomes) - failed
+        seconds = sum(outcome.milliseconds for outcome in outcomes) / 1000
+        output.print(f"{len(outcomes)} checks in {seconds:.1f} s: {failed} failed, {warned} with warnings")
+    if any(outcome.is_failure for outcome in outcomes):
+        sys.exit(1)

@@ -31,7 +31,7 @@ _CHARTS = "reading the rows of the charts"
 @options.path(
     "--bookmarks",
     metavar="FILE",
-    help="The file of bookmarks. Default: $TALKHOUSE_BOOKMARKS, then bookmarks.toml beside the warehouse.",
+    help="The file of bookmarks. Default: $TALKHOUSE_BOOKMARKS, then bookmarks.toml next to the warehouse.",
 )
 def dashboard_command(
     db: Path | None, port: int | None, no_browser: bool, no_token: bool, bookmarks: Path | None
@@ -75,7 +75,7 @@ def open_errors(path: Path, rows: "pa.Table", names: Sequence[str]) -> None:
     from talkhouse.dashboard import links, outcomes
 
     outcomes.give(rows, names, path.absolute())
-    _serve(path, links.errors(of=outcomes.GIVEN))
+    _serve(path, links.errors(of=outcomes.COMMAND))
 
 
 def open_runs(path: Path, names: Sequence[str]) -> None:
@@ -146,7 +146,7 @@ def report_command(
 
 
 def _write_page(path: Path, db: Path, *, force: bool) -> None:
-    from talkhouse.query.export import settings
+    from talkhouse.export.export import settings
     from talkhouse.report.write_report import write_report
     from talkhouse.warehouse.opened import opened
 
@@ -155,14 +155,13 @@ def _write_page(path: Path, db: Path, *, force: bool) -> None:
         report = write_report(warehouse.con, path, force=force, on_chart=bar.advance)
     output.print(
         f"Wrote a report on {report.corpora} corpora, with {report.charts} charts ({decimal(report.bytes)}),"
-        f" to {escape(str(report.path))}",
-        soft_wrap=True,
+        f" to {escape(str(report.path))}"
     )
 
 
 def _write_site(folder: Path, db: Path, most: int, *, is_accepted: bool) -> None:
     from talkhouse.cli.export import show_licences
-    from talkhouse.query.export import settings
+    from talkhouse.export.export import settings
     from talkhouse.report.write_site import write_site
     from talkhouse.warehouse.opened import opened
 
@@ -179,8 +178,7 @@ def _write_site(folder: Path, db: Path, most: int, *, is_accepted: bool) -> None
         )
     output.print(
         f"Wrote a site on {len(site.corpora)} corpora: {site.pages:,} pages with {site.dialogues:,} of"
-        f" {site.all_dialogues:,} dialogues ({decimal(site.bytes)})",
-        soft_wrap=True,
+        f" {site.all_dialogues:,} dialogues ({decimal(site.bytes)})"
     )
-    output.print(f"  open {escape(str(folder / 'index.html'))}", soft_wrap=True)
+    output.print(f"  open {escape(str(folder / 'index.html'))}")
     show_licences(site.corpora, [part for corpus in site.corpora for part in corpus["parts"]])

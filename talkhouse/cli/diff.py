@@ -10,8 +10,8 @@ import click
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import errors, escape
 from talkhouse.cli.terminal.progress import BuildProgress, ProgressBar
+from talkhouse.escaping import visible, visible_json
 from talkhouse.schema.errors import TalkhouseError, UsageError
-from talkhouse.visible import visible, visible_json
 
 _SHOWN, _IN_JSON = 20, 100
 """Rows of each change that are shown of a table or task."""
@@ -79,38 +79,16 @@ def command(
         talkhouse diff talkhouse.duckdb --corpus dbdc3 --between dbdc3 dbdc3_revised
         talkhouse diff old.duckdb corpora/ --task dbdc3.breakdown_detection --json
     """
-    with _exit_codes(before, after):
-        _check_use(after, between, corpus, output)
-        shown = (_IN_JSON if as_json else _SHOWN) if limit is None else limit
-        is_equal = _run(before, after, corpus, task, table, between, same_views, shown, store, as_json, output, force)
-    if not is_equal and not exit_zero:
-        sys.exit(1)
-
-
-def _run(
-    before: str,
-    after: str | None,
-    corpora: tuple[str, ...],
-    task: str | None,
-    table: str | None,
-    between: tuple[str, str] | None,
-    same_views: bool,
-    shown: int,
-    store: Path | None,
-    as_json: bool,
-    output: Path | None,
-    force: bool,
-) -> bool:
-    """Compare, show and write; return whether both states are equal."""
     from talkhouse.cli.terminal import show_diff
     from talkhouse.diff.as_data import as_data
-    from talkhouse.diff.difference import difference
-    from talkhouse.diff.found import Wanted
+    from talkhouse.diff.difference import Wanted, difference
     from talkhouse.diff.states import found_state, opened_states
 
-    is_page = output is not None and output.suffix.lower() in _PAGES
-    wanted = Wanted(corpora, task, table, max(shown, _PAGE_ROWS) if is_page else shown)
-    with ExitStack() as stack:
+    with _exit_codes(before, after), ExitStack() as stack:
+        _check_use(after, between, corpus, output)
+        shown = (_IN_JSON if as_json else _SHOWN) if limit is None else limit
+        is_page = output is not None and output.suffix.lower() in _PAGES
+        wanted = Wanted(corpus, task, table, max(shown, _PAGE_ROWS) if is_page else shown)
         progress = stack.enter_context(BuildProgress("nothing was compared, and neither state was written"))
         bar = stack.enter_context(ProgressBar())
         states = [stack.enter_context(found_state(before, store, progress, _note))]
@@ -126,7 +104,7 @@ def _run(
         bar.end()
         if output is not None and not is_page:
             from talkhouse.diff.compare import CELLS
-            from talkhouse.query.export import write_rows
+            from talkhouse.export.export import write_rows
 
             write_rows(sides.con, f"from {CELLS}", output, force=True)
         if output is not None and is_page:
@@ -137,7 +115,8 @@ def _run(
             print(visible_json(as_data(found, shown)))
         else:
             show_diff.show(found, shown)
-    return found.is_equal
+    if not found.is_equal and not exit_zero:
+        sys.exit(1)
 
 
 def _check_use(
@@ -166,7 +145,7 @@ def _check_use(
 
 
 def _note(text: str) -> None:
-    errors.print(f"[yellow]note:[/] {escape(visible(text))}", soft_wrap=True)
+    errors.print(f"[yellow]note:[/] {escape(visible(text))}")
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """``talkhouse export``: a view or table as a file, a folder for another program, or the dashboards for Superset."""
 
 import stat
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -12,21 +12,23 @@ import click
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import decimal, escape, output, warn
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.made import not_published
+from talkhouse.escaping import visible
+from talkhouse.export.formats import ChatForm, ExportFormat, PersonaPlace, Tool
 from talkhouse.overlap.request import DROPPED, VERDICTS, checked_verdicts
-from talkhouse.query.formats import ExportFormat, Tool
+from talkhouse.provenance import not_published
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
-from talkhouse.visible import visible
 
 if TYPE_CHECKING:
+    from talkhouse.export.export import Exported
+    from talkhouse.export.pseudonyms import AboutPseudonyms
+    from talkhouse.export.selection import Filters
+    from talkhouse.export.terms import LicencePart
+    from talkhouse.packages.chat import ChatOptions
     from talkhouse.packages.content import SplitRows
     from talkhouse.packages.export import WrittenPackage
-    from talkhouse.query.export import Exported
-    from talkhouse.query.pseudonyms import AboutPseudonyms
-    from talkhouse.query.selection import Filters
-    from talkhouse.query.terms import LicencePart
     from talkhouse.schema.guard import Settings
+    from talkhouse.warehouse.opened import Warehouse
 
 
 @options.command
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     "--for",
     "tool",
     type=options.OneOf(Tool),
-    help="A folder for this program, where NAME may be a corpus too; superset: without NAME, the dashboards.",
+    help="A folder for this program, where NAME may be a corpus too; superset, dbt: a file about all, without NAME.",
 )
 @options.flag("--drop-overlap", help="Leave out a task's examples that also occur in the places given by --against.")
 @options.against
@@ -55,6 +57,15 @@ if TYPE_CHECKING:
     default=",".join(DROPPED),
     callback=lambda _, __, text: checked_verdicts(text),
     help=f"With --drop-overlap: the verdicts that leave an example out, of: {', '.join(VERDICTS)}.",
+)
+@click.option(
+    "--as", "chat_form", type=options.OneOf(ChatForm), help="With --for chat: whole dialogues, or a prompt and answers."
+)
+@click.option("--roles", metavar="A=B,C=D", help="With --for chat: the chat's role for each role of the corpus.")
+@click.option(
+    "--persona",
+    type=options.OneOf(PersonaPlace),
+    help="With --for chat: put the persona of who answers first, as a message of this role.",
 )
 @options.flag("--notes", help="With --for labelstudio and argilla: send the notes that fit along.")
 @options.accept_terms
@@ -87,6 +98,9 @@ def command(
     drop_overlap: bool,
     against: tuple[str, ...],
     verdicts: tuple[str, ...],
+    chat_form: ChatForm | None,
+    roles: str | None,
+    persona: PersonaPlace | None,
     notes: bool,
     accept_terms: bool,
     pseudonymise: Path | None,
@@ -96,7 +110,7 @@ def command(
     force: bool,
     db: Path | None,
 ) -> None:
-    """Write a view or table to a file, and beside it PATH.manifest.json; or a folder that another program opens.
+    """Write a view or table to a file, and next to it PATH.manifest.json; or a folder that another program opens.
 
     The rows are in published order, and two exports of one warehouse are equal to the byte. The format follows from the
     ending of PATH (.parquet .csv .tsv .jsonl .arrow .feather) or from --format. Parquet and Arrow keep types and lists;
@@ -129,6 +143,12 @@ def command(
     With --for huggingface, croissant or convokit, PATH is a new folder that datasets, mlcroissant or ConvoKit opens,
     and NAME may be a corpus: all its task views; for ConvoKit it must be one, and the options choose its records.
 
+    With --for chat, PATH is a new folder with a file of JSON Lines for each split, as trainers take conversations:
+    whole dialogues (messages), a turn with what comes before it (prompt, completion), or a prompt with two answers
+    (chosen, rejected). NAME is a corpus, a view or table that names dialogues, or a query in quotes that does. Of a
+    tree, each way from the first message to a last one is a chat. --roles says which role of a chat each role of the
+    corpus is.
+
     With --for labelstudio or argilla, PATH is a new folder with whole dialogues to label, tasks.json or records.json;
     NAME is a corpus or main.dialogues, and the options choose its rows. --notes sends the labels and words of talkhouse
     notes along, as predictions or suggestions of their own, without their authors; what annotators make of them comes
@@ -140,17 +160,26 @@ def command(
     With --for superset, PATH is a zip archive that Apache Superset imports: a read-only connection to the warehouse, a
     dataset for each view of bi, and dashboards.
 
+    With --for dbt, PATH is a YAML file with all views and tables as dbt's sources: their comments, and tests of their
+    keys. Put it among the models of a project for dbt-duckdb.
+
     Examples:
         talkhouse export dbdc3.breakdown_detection --output breakdown.parquet
         talkhouse export dbdc3.breakdown_detection --release dbdc3 --split eval --output eval.jsonl
         talkhouse export turns --where "length(text) > 80" --columns dialogue_id,turn_index,text --output turns.tsv
         talkhouse export delidata --for huggingface --output delidata-dataset
         talkhouse export dbdc3 --for convokit --output convokit-dbdc3
+        talkhouse export mantis --for chat --roles agent=assistant --accept-terms --output chats
+        talkhouse export --for dbt --output models/talkhouse.yml
         talkhouse export --for superset --output talkhouse-superset.zip
     """
     if tool not in (Tool.LABELSTUDIO, Tool.ARGILLA):
         options.check_absent({"--notes": notes}, "goes with --for labelstudio and --for argilla", "export")
-    if tool is Tool.SUPERSET:
+    if tool is not Tool.CHAT:
+        options.check_absent(
+            {"--as": chat_form, "--roles": roles, "--persona": persona}, "goes with --for chat", "export"
+        )
+    if tool in (Tool.SUPERSET, Tool.DBT):
         of_rows = {
             "NAME": name,
             "--split": split,
@@ -165,13 +194,17 @@ def command(
             "--limit": limit,
             "--memory-limit": memory_limit,
         }
-        options.check_absent(of_rows, "is for a view or table, and --for superset exports the dashboards", "export")
-        export_for_superset(path, db, db_path, force=force)
+        what = "the dashboards" if tool is Tool.SUPERSET else "the sources"
+        options.check_absent(of_rows, f"is for a view or table, and --for {tool} exports {what}", "export")
+        if tool is Tool.DBT:
+            export_for_dbt(path, db, force=force)
+        else:
+            export_for_superset(path, db, db_path, force=force)
         return
     options.check_absent({"--db-path": db_path}, "goes with --for superset", "export")
     if not drop_overlap:
         options.check_absent({"--against": against}, "goes with --drop-overlap", "export")
-    elif tool is not None or not against:
+    elif tool not in (None, Tool.CHAT) or not against:
         raise UsageError(
             "--drop-overlap leaves examples out of a file" if tool else "--drop-overlap is against some places",
             expected="a file of a task's view, and places with --against",
@@ -182,136 +215,100 @@ def command(
             "nothing to export",
             next_step="name a view or table (see: talkhouse views), a corpus with --for, or --for superset",
         )
-    from talkhouse.query.selection import Filters
-
-    wanted = ExportRequest(
-        name,
-        path,
-        Filters(split, release, subset, where),
-        is_accepted=accept_terms,
-        key_file=pseudonymise,
-        memory_limit=memory_limit,
-    )
-    if tool is None:
-        names = None if columns is None else [column.strip() for column in columns.split(",")]
-        export_file(
-            wanted,
-            database(db),
-            file_format=file_format,
-            columns=names,
-            limit=limit,
-            escape_formulas=escape_formulas,
-            against=against,
-            verdicts=verdicts,
-            force=force,
-        )
-        return
-    of_a_file = {
-        "--format": file_format,
-        "--columns": columns,
-        "--limit": limit,
-        "--escape-formulas": escape_formulas,
-        "--force": force,
-    }
-    options.check_absent(of_a_file, f"is for a file, and --for {tool} writes a folder", "export")
-    export_package(wanted, database(db), tool, notes=notes)
-
-
-@dataclass(frozen=True)
-class ExportRequest:
-    """The rows that are to be exported, and on what conditions."""
-
-    name: str
-    path: Path
-    filters: "Filters"
-    is_accepted: bool
-    """Whether the terms of the corpora are accepted."""
-    key_file: Path | None
-    """The key of pseudonyms; None: ids of people stay as they are."""
-    memory_limit: str | None
-
-
-def export_file(
-    wanted: ExportRequest,
-    warehouse_path: Path,
-    *,
-    file_format: ExportFormat | None,
-    columns: Sequence[str] | None,
-    limit: int | None,
-    escape_formulas: bool,
-    against: Sequence[str],
-    verdicts: Sequence[str],
-    force: bool,
-) -> None:
-    """Write a view or table to a file, without examples of these ``verdicts`` against places; say what was written."""
-    from talkhouse.query.export import export
+    from talkhouse.export.selection import Filters
     from talkhouse.warehouse.opened import opened
 
+    filters = Filters(split, release, subset, where)
     beside: dict[str, Path] = {}
     if against:
-        from talkhouse.overlap.drop import with_verdicts
+        from talkhouse.overlap.compute import with_verdicts
         from talkhouse.overlap.overlap_file import SCHEMA
 
-        judged = with_verdicts(warehouse_path, against, wanted.memory_limit)
-        beside = {SCHEMA: judged}
-    settings = _settings(wanted)
-    with opened(warehouse_path, beside=beside, settings=settings) as warehouse, ProgressBar() as bar:
-        filters = wanted.filters
-        for file in beside.values():
-            from talkhouse.overlap.drop import left_out
+        beside = {SCHEMA: with_verdicts(database(db), against, memory_limit)}
+    if tool is not None:
+        of_a_file = {
+            "--format": file_format,
+            "--columns": columns,
+            "--limit": limit,
+            "--escape-formulas": escape_formulas,
+            "--force": force,
+        }
+        options.check_absent(of_a_file, f"is for a file, and --for {tool} writes a folder", "export")
+        from talkhouse.notes.notes_file import path_for, read, with_states
+        from talkhouse.packages.export import export_package
 
-            filters = replace(filters, left_out=left_out(warehouse, wanted.name, filters, file, verdicts))
-        bar.begin(f"exporting {wanted.name}", unit="rows")
+        settings = _settings(path, memory_limit)
+        with opened(database(db), beside=beside, settings=settings) as warehouse, ProgressBar() as bar:
+            filters = _without_overlap(warehouse, name, filters, beside, verdicts)
+            bar.begin(f"exporting {name}", unit="rows")
+            written = export_package(
+                warehouse,
+                name,
+                tool,
+                path,
+                filters=filters,
+                is_accepted=accept_terms,
+                key_file=pseudonymise,
+                notes=with_states(warehouse.con, read(path_for(database(db)))) if notes else None,
+                chats=_chats(chat_form, roles, persona) if tool is Tool.CHAT else None,
+                on_rows=bar.advance,
+            )
+        _show_package(written)
+        _show_left_out(filters)
+        return
+    from talkhouse.export.export import export
+
+    with opened(database(db), beside=beside, settings=_settings(path, memory_limit)) as warehouse, ProgressBar() as bar:
+        filters = _without_overlap(warehouse, name, filters, beside, verdicts)
+        bar.begin(f"exporting {name}", unit="rows")
         exported = export(
             warehouse,
-            wanted.name,
-            wanted.path,
+            name,
+            path,
             file_format=file_format,
             filters=filters,
-            columns=columns,
+            columns=None if columns is None else [column.strip() for column in columns.split(",")],
             limit=limit,
-            is_accepted=wanted.is_accepted,
-            key_file=wanted.key_file,
+            is_accepted=accept_terms,
+            key_file=pseudonymise,
             escape_formulas=escape_formulas,
             force=force,
             on_rows=bar.advance,
         )
     _show_export(exported)
+    _show_left_out(filters)
+
+
+def _without_overlap(
+    warehouse: "Warehouse", name: str, filters: "Filters", beside: Mapping[str, Path], verdicts: tuple[str, ...]
+) -> "Filters":
+    """Return the filters without the examples that the file of an overlap names, where there is one."""
+    for file in beside.values():
+        from talkhouse.overlap.read import left_out
+
+        return replace(filters, left_out=left_out(warehouse, name, filters, file, verdicts))
+    return filters
+
+
+def _chats(form: ChatForm | None, roles: str | None, persona: PersonaPlace | None) -> "ChatOptions":
+    from talkhouse.packages.chat import ChatOptions, roles_of
+
+    return ChatOptions(form, roles_of(roles) if roles else {}, has_personas=persona is not None)
+
+
+def _show_left_out(filters: "Filters") -> None:
     if filters.left_out is not None:
         counts = ", ".join(f"{number:,} {verdict}" for verdict, number in filters.left_out.about["left_out"].items())
         places = visible(", ".join(filters.left_out.about["against"]))
-        output.print(f"  left out, since they stand in {escape(places)}: {counts}", soft_wrap=True)
+        output.print(f"  left out, since they stand in {escape(places)}: {counts}")
 
 
-def export_package(wanted: ExportRequest, warehouse_path: Path, tool: Tool, *, notes: bool) -> None:
-    """Write a folder that a program opens, and say what was written."""
-    from talkhouse.notes.notes_file import path_for, read
-    from talkhouse.notes.states import with_states
-    from talkhouse.packages.export import export_package as export
-    from talkhouse.warehouse.opened import opened
-
-    with opened(warehouse_path, settings=_settings(wanted)) as warehouse, ProgressBar() as bar:
-        bar.begin(f"exporting {wanted.name}", unit="rows")
-        written = export(
-            warehouse,
-            wanted.name,
-            tool,
-            wanted.path,
-            filters=wanted.filters,
-            is_accepted=wanted.is_accepted,
-            key_file=wanted.key_file,
-            notes=with_states(warehouse.con, read(path_for(warehouse_path))) if notes else None,
-            on_rows=bar.advance,
-        )
-    _show_package(written)
-
-
-def _settings(wanted: ExportRequest) -> "Settings":
-    from talkhouse.query.export import settings
+def _settings(path: Path, memory_limit: str | None) -> "Settings":
+    from talkhouse.export.export import settings
     from talkhouse.system.memory import MemoryLimit
 
-    made = settings(wanted.path)
-    return made if wanted.memory_limit is None else {**made, "memory_limit": MemoryLimit(wanted.memory_limit).text}
+    chosen = settings(path)
+    return chosen if memory_limit is None else {**chosen, "memory_limit": MemoryLimit(memory_limit).text}
 
 
 def export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:
@@ -324,20 +321,28 @@ def export_for_superset(path: Path, db: Path | None, db_path: str | None, *, for
         bundle = write_bundle(warehouse.con, path, there, force=force)
     output.print(
         f"Wrote {len(bundle.dashboards)} dashboards with {bundle.chart_count} charts, on {bundle.dataset_count} "
-        f"datasets ({decimal(bundle.bytes)}), to {escape(str(bundle.path))}",
-        soft_wrap=True,
+        f"datasets ({decimal(bundle.bytes)}), to {escape(str(bundle.path))}"
     )
-    output.print(f"  opens {escape(str(there))} read-only", soft_wrap=True)
+    output.print(f"  opens {escape(str(there))} read-only")
     for remark in _remarks(Path(there), database(db)):
-        output.print(f"  {escape(remark)}", soft_wrap=True)
+        output.print(f"  {escape(remark)}")
     output.print(
-        f"  import it with: superset import-dashboards --path {escape(quote(str(bundle.path)))} --username admin",
-        soft_wrap=True,
+        f"  import it with: superset import-dashboards --path {escape(quote(str(bundle.path)))} --username admin"
     )
+
+
+def export_for_dbt(path: Path, db: Path | None, *, force: bool) -> None:
+    """Write the sources, and say how many tables they have."""
+    from talkhouse.export.dbt import write_sources
+    from talkhouse.warehouse.opened import opened
+
+    with opened(database(db)) as warehouse:
+        count = write_sources(warehouse, path, force=force)
+    output.print(f"Wrote {count} views and tables as sources of dbt to {escape(str(path))}")
 
 
 def _remarks(there: Path, exported: Path) -> Iterator[str]:
-    """Return what may keep Superset from opening the warehouse, as far as it shows from here."""
+    """Return the obstacles to Superset's opening the warehouse, as far as they are visible here."""
     try:
         if not there.exists():
             yield "there is no such file on this machine: the one where Superset runs must have it"
@@ -358,17 +363,14 @@ def _show_export(exported: "Exported") -> None:
     """Print what was written, what to know of it, and under which licences."""
     warn(exported.warnings)
     size = decimal(exported.bytes)
-    output.print(
-        f"Exported {exported.rows:,} rows of {escape(exported.name)} ({size}) to {escape(str(exported.path))}",
-        soft_wrap=True,
-    )
-    output.print(f"  described in {escape(str(exported.manifest))}", soft_wrap=True)
+    output.print(f"Exported {exported.rows:,} rows of {escape(exported.name)} ({size}) to {escape(str(exported.path))}")
+    output.print(f"  described in {escape(str(exported.manifest))}")
     if exported.contents.pseudonyms:
         _show_pseudonyms(exported.contents.pseudonyms)
     if exported.contents.formulas_escaped:
-        output.print("  an apostrophe stands before texts that a spreadsheet takes for formulas", soft_wrap=True)
+        output.print("  an apostrophe stands before texts that a spreadsheet takes for formulas")
     for note in exported.notes:
-        output.print(f"  {escape(visible(note))}", soft_wrap=True)
+        output.print(f"  {escape(visible(note))}")
     show_licences(exported.contents.corpora, exported.contents.parts)
 
 
@@ -376,21 +378,22 @@ def _show_package(written: "WrittenPackage") -> None:
     """Print what a package has, and under which licences."""
     package = written.package
     warn([warning for config in package.configs for warning in config.warnings])
-    output.print(
-        f"Wrote {escape(package.name)} ({decimal(written.bytes)}) to {escape(str(written.path))}", soft_wrap=True
-    )
+    output.print(f"Wrote {escape(package.name)} ({decimal(written.bytes)}) to {escape(str(written.path))}")
     for config in package.configs:
         splits = ", ".join(_split(split) for split in config.splits)
-        output.print(f"  {escape(config.name)}: {config.rows:,} rows ({escape(splits)})", soft_wrap=True)
+        output.print(f"  {escape(config.name)}: {config.rows:,} rows ({escape(splits)})")
     for file in written.files:
         if "config" not in file and file["rows"] is not None:
-            output.print(f"  {escape(file['path'])}: {file['rows']:,} rows", soft_wrap=True)
+            left_out = (
+                f"; left out for want of a prompt: {file['without_prompt']:,}" if file.get("without_prompt") else ""
+            )
+            output.print(f"  {escape(file['path'])}: {file['rows']:,} rows{left_out}")
     if package.left_out:
-        output.print(f"  left out, with no rows to export: {escape(', '.join(package.left_out))}", soft_wrap=True)
+        output.print(f"  left out, with no rows to export: {escape(', '.join(package.left_out))}")
     for note in package.notes:
-        output.print(f"  {escape(visible(note))}", soft_wrap=True)
-    if said := package.about_pseudonyms:
-        _show_pseudonyms(said)
+        output.print(f"  {escape(visible(note))}")
+    if about := package.about_pseudonyms:
+        _show_pseudonyms(about)
     show_licences(package.corpora, package.parts)
 
 
@@ -400,8 +403,8 @@ def _split(split: "SplitRows") -> str:
     return f"{split.name} {split.rows:,}{other}"
 
 
-def _show_pseudonyms(said: "AboutPseudonyms") -> None:
-    output.print(f"  pseudonyms by the key {said['key']}: {escape(visible(said['remark']))}", soft_wrap=True)
+def _show_pseudonyms(about: "AboutPseudonyms") -> None:
+    output.print(f"  pseudonyms by the key {about['key']}: {escape(visible(about['remark']))}")
 
 
 def show_licences(corpora: Sequence[dict[str, Any]], parts: "Sequence[LicencePart]") -> None:
@@ -409,8 +412,8 @@ def show_licences(corpora: Sequence[dict[str, Any]], parts: "Sequence[LicencePar
     for corpus in corpora:
         note = not_published(corpus)
         tag = f", {note}" if note else ""
-        output.print(f"  licence of {escape(corpus['corpus_id'] + tag)}: {escape(corpus['licence'])}", soft_wrap=True)
+        output.print(f"  licence of {escape(corpus['corpus_id'] + tag)}: {escape(corpus['licence'])}")
         if corpus["terms"]:
-            output.print(f"    {escape(corpus['terms'])}", soft_wrap=True)
+            output.print(f"    {escape(corpus['terms'])}")
         for part in (part for part in parts if part.corpus_id == corpus["corpus_id"]):
-            output.print(f"    {escape(part.summary)}", soft_wrap=True)
+            output.print(f"    {escape(part.summary)}")

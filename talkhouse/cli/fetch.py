@@ -59,7 +59,7 @@ def fetch_command(
         raise _nothing(known, data)
     request = plan(known, files, data)
     for path in request.there:
-        output.print(f"there already: {escape(str(path))}", soft_wrap=True)
+        output.print(f"there already: {escape(str(path))}")
     failures = list(request.wrong)
     if request.wanted:
         _show_terms(request)
@@ -83,17 +83,17 @@ def _show_terms(request: "FetchRequest") -> None:
     corpus = request.corpus
     licence = f"{corpus.licence} ({corpus.licence_url})" if corpus.licence_url else corpus.licence
     facts = {"licence": licence, "terms": corpus.terms, "cite": corpus.citation, "about": corpus.homepage}
-    output.print(f"[bold]{escape(corpus.title)}[/]", soft_wrap=True)
+    output.print(f"[bold]{escape(corpus.title)}[/]")
     for name, text in facts.items():
         if text:
-            output.print(f"  {name + ':':<9}{escape(text)}", soft_wrap=True)
-    output.print(f"Files for {escape(str(request.places.target('')))}:", soft_wrap=True)
+            output.print(f"  {name + ':':<9}{escape(text)}")
+    output.print(f"Files for {escape(str(request.places.target('')))}:")
     for wanted in request.wanted:
         size = f", {decimal(wanted.source.size)}" if wanted.source.size else ""
         checksum = "" if wanted.source.sha256 else ", no checksum is published"
         note = f" ({escape(wanted.source.note)})" if wanted.source.note else ""
         address = f"{escape(wanted.source.path)} from {escape(wanted.source.url)}"
-        output.print(f"  {address}{size}{checksum}{note}", soft_wrap=True)
+        output.print(f"  {address}{size}{checksum}{note}")
 
 
 def _accept(corpus: "Corpus", is_accepted: bool) -> None:
@@ -116,7 +116,7 @@ def _accept(corpus: "Corpus", is_accepted: bool) -> None:
 
 
 def _fetch(request: "FetchRequest") -> "list[FetchFailed]":
-    """Fetch, print what came, and return what failed."""
+    """Fetch, print what arrived, and return the failures."""
     from talkhouse.fetch.client import Patience
     from talkhouse.fetch.fetch import fetch
     from talkhouse.schema.errors import FetchFailed
@@ -139,20 +139,20 @@ def _fetch(request: "FetchRequest") -> "list[FetchFailed]":
 def _show_fetched(request: "FetchRequest", fetched: "Fetched") -> None:
     origin = "the published one" if fetched.is_published else "recorded, for none is published"
     path = escape(str(request.places.target(fetched.path)))
-    output.print(f"fetched {path}: {decimal(fetched.bytes)}, SHA-256 {fetched.sha256} ({origin})", soft_wrap=True)
+    output.print(f"fetched {path}: {decimal(fetched.bytes)}, SHA-256 {fetched.sha256} ({origin})")
     if fetched.moved_to:
-        output.print(f"  it has moved: {escape(fetched.url)} leads to {escape(fetched.moved_to)}", soft_wrap=True)
+        output.print(f"  it has moved: {escape(fetched.url)} leads to {escape(fetched.moved_to)}")
 
 
 def _end(request: "FetchRequest", failures: "Sequence[FetchFailed]") -> None:
     """Print what else there is to get, and what to do next; raise the last of the failures."""
     if request.corpus.by_hand:
-        output.print(f"By hand: {escape(request.corpus.by_hand)}", soft_wrap=True)
+        output.print(f"By hand: {escape(request.corpus.by_hand)}")
     for error in failures[:-1]:
-        errors.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
+        errors.print(f"[bold red]error:[/] {escape(str(error))}")
     if failures:
         raise failures[-1]
-    output.print(f"Next:\n  talkhouse build --data {escape(str(request.places.data))}", soft_wrap=True)
+    output.print(f"Next:\n  talkhouse build --data {escape(str(request.places.data))}")
 
 
 _SHOWN = 3
@@ -238,8 +238,8 @@ def make_command(
         manifest = known.make(inputs, options, private, progress)
     _show(manifest)
     if private and folder:
-        output.print(f"Wrote {len(manifest['files']) + 1} files to {escape(str(folder))}", soft_wrap=True)
-        output.print(f"Next:\n  talkhouse ingest {corpus} {escape(str(folder))}", soft_wrap=True)
+        output.print(f"Wrote {len(manifest['files']) + 1} files to {escape(str(folder))}")
+        output.print(f"Next:\n  talkhouse ingest {corpus} {escape(str(folder))}")
 
 
 @contextmanager
@@ -285,8 +285,7 @@ def _show(manifest: Mapping[str, Any]) -> None:
         answers, threshold = site["answers"], site["threshold"]
         output.print(
             f"{escape(name)}: {site['dialogues']:,} dialogues from {answers['kept']:,} of {answers['seen']:,} answers "
-            f"to {site['questions']:,} questions; threshold {threshold['value']} ({threshold['source']})",
-            soft_wrap=True,
+            f"to {site['questions']:,} questions; threshold {threshold['value']} ({threshold['source']})"
         )
         lines = {f"dropped: {reason.replace('_', ' ')}": count for reason, count in answers["dropped"].items() if count}
         for split, facts in site["splits"].items():
@@ -294,6 +293,6 @@ def _show(manifest: Mapping[str, Any]) -> None:
         for line, count in lines.items():
             output.print(f"{count:>9,}  {line}")
         for finding in site["findings"].values():
-            output.print(f"  {finding['what']}: {finding['count']:,}", soft_wrap=True)
+            output.print(f"  {finding['what']}: {finding['count']:,}")
             for where in finding["first"][:_SHOWN]:
-                output.print(f"    {escape(where)}", soft_wrap=True)
+                output.print(f"    {escape(where)}")

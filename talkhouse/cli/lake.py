@@ -1,7 +1,8 @@
 """``talkhouse lake``: the tables as Parquet and the views as SQL, for engines that run on many machines."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,9 @@ from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import BuildProgress, ProgressBar
+from talkhouse.escaping import visible, visible_json
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import corpus_folders, database
-from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.lake.write_lake import LakeResult
@@ -78,11 +79,11 @@ def command(
 
     With --corpus, the lake has no other corpora.
 
-    Readers see the lake before or the new one: a snapshot is written beside the current one, and the manifest is
+    Readers see the lake before or the new one: a snapshot is written next to the current one, and the manifest is
     replaced by one rename. Where anything fails, the lake is as it was. Files whose rows are the same are not written
     again; the snapshot before the current one stays for those who still read it.
 
-    With --delta, each table has a _delta_log beside its files, by which Databricks, Fabric, Trino, Polars and others
+    With --delta, each table has a _delta_log next to its files, by which Databricks, Fabric, Trino, Polars and others
     open it as a table of Delta Lake. Every later snapshot of the lake has them too, with or without --delta.
 
     With several --db, each corpus comes from the warehouse that has it: corpora can be built on several machines, and
@@ -117,24 +118,43 @@ def command(
         _check(lake, _engine("--check", master, remote), location, as_json=as_json)
     elif data:
         options.check_absent({**of_sql, "--db": warehouses, "--location": location}, "does not go with --data", "lake")
-        url, limit = _engine("--data", master, remote), max_quarantine
-        _load(
-            lake,
-            data,
-            url,
-            corpus,
-            folders,
-            limit,
-            follow_links=follow_links,
-            delta=delta,
-            dry_run=dry_run,
-            as_json=as_json,
-        )
+        from talkhouse.lake.load_lake import load_lake
+        from talkhouse.load.request import QuarantineLimit
+
+        url = _engine("--data", master, remote)
+        with _unchanged(), BuildProgress() as progress:
+            result = load_lake(
+                lake,
+                data,
+                url,
+                progress,
+                only=corpus,
+                limit=QuarantineLimit(max_quarantine),
+                follow_links=follow_links,
+                delta=delta,
+                dry_run=dry_run,
+                corpus_roots=corpus_folders(folders),
+            )
+        _show(result, as_json=as_json)
     else:
         options.check_absent({**of_sql, "--location": location}, "goes with --sql", "lake")
         options.check_absent(of_data, "goes with --data", "lake")
         options.check_absent(of_check, "goes with --check or --data", "lake")
-        _write(lake, list(warehouses) or [database()], list(corpus), delta=delta, dry_run=dry_run, as_json=as_json)
+        from talkhouse.lake.write_lake import write_lake
+
+        with _unchanged(), ProgressBar() as bar:
+            sources = list(warehouses) or [database()]
+            result = write_lake(lake, sources, bar, only=list(corpus), delta=delta, dry_run=dry_run)
+        _show(result, as_json=as_json)
+
+
+@contextmanager
+def _unchanged() -> Iterator[None]:
+    """Say at Ctrl-C that nothing has changed."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted; the lake is as it was") from None
 
 
 def _engine(option: str, master: str | None, remote: str | None) -> str:
@@ -142,52 +162,6 @@ def _engine(option: str, master: str | None, remote: str | None) -> str:
     if not url or (master and remote):
         raise UsageError(f"{option} needs a master or a server", expected="one of --master URL and --remote URL")
     return url
-
-
-def _load(
-    lake: Path,
-    data: Path,
-    url: str,
-    only: tuple[str, ...],
-    folders: tuple[Path, ...],
-    max_quarantine: str,
-    *,
-    follow_links: bool,
-    delta: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    from talkhouse.build.request import QuarantineLimit
-    from talkhouse.lake.load_lake import load_lake
-
-    try:
-        with BuildProgress() as progress:
-            result = load_lake(
-                lake,
-                data,
-                url,
-                progress,
-                only=only,
-                limit=QuarantineLimit(max_quarantine),
-                follow_links=follow_links,
-                delta=delta,
-                dry_run=dry_run,
-                corpus_roots=corpus_folders(folders),
-            )
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("interrupted; the lake is as it was") from None
-    _show(result, as_json=as_json)
-
-
-def _write(lake: Path, warehouses: list[Path], only: list[str], *, delta: bool, dry_run: bool, as_json: bool) -> None:
-    from talkhouse.lake.write_lake import write_lake
-
-    try:
-        with ProgressBar() as bar:
-            result = write_lake(lake, warehouses, bar, only=only, delta=delta, dry_run=dry_run)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("interrupted; the lake is as it was") from None
-    _show(result, as_json=as_json)
 
 
 def _check(lake: Path, url: str, location: str | None, *, as_json: bool) -> None:
@@ -207,12 +181,11 @@ def _check(lake: Path, url: str, location: str | None, *, as_json: bool) -> None
         verdict = "[bold red]Different[/]" if result.different else "[bold green]Equal[/]"
         output.print(
             f"{verdict} on Spark {escape(result.spark)}: {len(result.relations)} tables and views, {rows:,} rows, "
-            f"{result.files} files, in {result.seconds:.0f} s",
-            soft_wrap=True,
+            f"{result.files} files, in {result.seconds:.0f} s"
         )
         lines = [relation.difference or relation.name for relation in result.different]
         for line in [*lines, *_left_out_lines(result.left_out)]:
-            output.print(f"  {escape(line)}", soft_wrap=True)
+            output.print(f"  {escape(line)}")
     sys.stdout.flush()
     if result.different:
         raise click.exceptions.Exit(1)
@@ -245,24 +218,23 @@ def _show(result: "LakeResult", *, as_json: bool) -> None:
             LakeOutcome.UNCHANGED: f"Nothing changed: {place} holds this already, in {result.snapshot}",
             LakeOutcome.DRY_RUN: f"[bold]Dry run[/]: nothing was written to {place}. {result.snapshot} would have:",
             LakeOutcome.WRITTEN: f"[bold green]Wrote[/] {place}/{result.snapshot} in {result.seconds:.1f} s:",
-        }[result.outcome],
-        soft_wrap=True,
+        }[result.outcome]
     )
     for line in _lines(result):
-        output.print(f"  {escape(line)}", soft_wrap=True)
+        output.print(f"  {escape(line)}")
 
 
 def _lines(result: "LakeResult") -> list[str]:
     """Return in lines what the lake holds, what was written, and what is no longer there."""
-    new, kept = [part for part in result.parts if part.is_new], [part for part in result.parts if not part.is_new]
+    new, unchanged = [part for part in result.parts if part.is_new], [part for part in result.parts if not part.is_new]
     rows = sum(part.rows for part in result.parts)
     lines = [f"{len({part.table for part in result.parts})} tables, {rows:,} rows of {', '.join(result.corpora)}"]
     if new:
         size = sum(part.bytes or 0 for part in new)
         lines.append(f"new: {sum(part.rows for part in new):,} rows" + (f", {decimal(size)}" if size else ""))
-    if kept:
-        size = sum(part.bytes or 0 for part in kept)
-        lines.append(f"as before: {sum(part.rows for part in kept):,} rows, {decimal(size)}")
+    if unchanged:
+        size = sum(part.bytes or 0 for part in unchanged)
+        lines.append(f"as before: {sum(part.rows for part in unchanged):,} rows, {decimal(size)}")
     if result.delta:
         lines.append("with a log of Delta for each table")
     if result.removed:

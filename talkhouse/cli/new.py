@@ -1,6 +1,7 @@
 """``talkhouse new`` and ``inspect``: begin something of your own, and look into its files first."""
 
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,8 @@ import click
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import around, output, print_hanging, styled
 from talkhouse.cli.terminal.options import Command, Group
-from talkhouse.scaffold.templates import Like
-from talkhouse.visible import visible, visible_json
+from talkhouse.escaping import visible, visible_json
+from talkhouse.new_corpus.new_corpus import Like
 
 if TYPE_CHECKING:
     from talkhouse.guess.guessed_folder import Look
@@ -70,14 +71,19 @@ def new_command() -> None:
 
 @new_command.command(_OF_FOLDER, cls=_OfFolder)
 @click.argument("folder", metavar="DIR", type=options.PATH, help="The folder of a corpus, named by its id.")
+@options.flag("--known", help="Take the page of a known corpus without asking, if the files look like one.")
 @options.as_json
-def of_folder(folder: Path, as_json: bool) -> None:
+def of_folder(folder: Path, known: bool, as_json: bool) -> None:
     """Write DIR/corpus.toml, by which the dialogues in DIR become a corpus, as far as its files show how.
 
     DIR is a folder of files (JSON, JSON Lines, CSV, TSV, Parquet, each also as .gz, and archives), named by the
-    corpus's id. Some of its files are read, 8 MB at most. The result is a proposal: each guess has beside it what
-    speaks for it, and what you have to decide or fill in is marked 'to decide' or 'to do'. Beside it stands
-    .corpus.schema.json, by which editors complete and check it.
+    corpus's id. Some of its files are read, 8 MB at most. The result is a proposal: each guess has next to it what
+    speaks for it, and what you have to decide or fill in is marked 'to decide' or 'to do'. Where an assistant answers,
+    or answers are compared, that is declared as a task. Beside it stands .corpus.schema.json, by which editors complete
+    and check it.
+
+    Where the files have the names and the fields of a corpus whose page comes with Talkhouse, you are asked whether
+    that page is written instead; where nobody can be asked, it is only mentioned, and --known takes it.
 
     Then what was read is taken apart by the new declaration, as a build would do it, and you see what came of it:
     dialogues, turns, roles, turns without words, how often each rule found something and where first, and the beginning
@@ -85,17 +91,20 @@ def of_folder(folder: Path, as_json: bool) -> None:
 
     Nothing is ever overwritten; for files of an unknown format, a skeleton is written.
 
-    --json prints one object: declaration (its path), format or null, files (path, split), id, extra, labels, problems,
+    --json prints one object: declaration (its path), known (the title of the page that was taken) or null, resembles
+    (that of a known page that was not) or null, format or null, files (path, split), id, extra, labels, problems,
     left (path, reason), to_do, to_decide, sample (records, set_aside, dialogues, turns, roles, empty, findings, first,
     problem) or null, next.
 
     Examples:
         talkhouse new corpora/kitchen_chat
         talkhouse new ./corpus
+        talkhouse new corpora/public_chat --known
     """
     from talkhouse.guess.new_declaration import new_declaration
 
-    look = new_declaration(folder)
+    is_asked = sys.stdin.isatty() and output.is_terminal and not as_json
+    look = new_declaration(folder, lambda title: known or (is_asked and _takes(title)))
     parent = folder.resolve().parent if folder.name in ("", "..") else folder.parent
     command = f"talkhouse build --data {shlex.quote(str(parent))} --dry-run"
     if as_json:
@@ -107,6 +116,14 @@ def of_folder(folder: Path, as_json: bool) -> None:
     print_hanging(styled("next: "), styled(visible(command)))
 
 
+def _takes(title: str) -> bool:
+    """Ask whether the known page of a corpus is taken."""
+    try:
+        return click.confirm(visible(f"this looks like {title}; its page is known. Take it?"), default=True)
+    except click.Abort:
+        raise KeyboardInterrupt("interrupted; nothing was written") from None
+
+
 def _print_look(folder: Path, look: "Look") -> None:
     """Print what was written, and what is left to do."""
     from talkhouse.ingest.files.skipped import DECLARATION
@@ -114,7 +131,9 @@ def _print_look(folder: Path, look: "Look") -> None:
     guess = look.guess
     files = _shortened([f"{path} ({split})" if split else path for path, split in look.files])
     head = f"{folder / DECLARATION}: "
-    if guess is None:
+    if look.known is not None:
+        print_hanging(styled("wrote "), styled(visible(f"{head}the known page of {look.known}, " + ", ".join(files))))
+    elif guess is None:
         print_hanging(
             styled("wrote "), styled(visible(f"{head}a skeleton, since this looks like no format that is known"))
         )
@@ -123,6 +142,8 @@ def _print_look(folder: Path, look: "Look") -> None:
         print_hanging(styled("wrote "), styled(visible(head + ", ".join(about))))
         if guess.extra:
             print_hanging(styled("  kept in extra: "), styled(visible(", ".join(_shortened(guess.extra)))))
+        if guess.left:
+            print_hanging(styled("  kept in extra of turns: "), styled(visible(", ".join(guess.left))))
     if look.labels:
         print_hanging(styled("  labels, perhaps: "), styled(visible(", ".join(taken.path for taken in look.labels))))
     for path, problem in look.problems.items():
@@ -132,7 +153,11 @@ def _print_look(folder: Path, look: "Look") -> None:
         print_hanging(styled("  left: "), styled(visible(", ".join(_shortened(left)))))
     for line in look.to_decide:
         print_hanging(styled("  to decide: "), styled(visible(line)))
-    print_hanging(styled("  to do: "), styled(", ".join(look.to_do)))
+    if look.resembles is not None:
+        text = f"{look.resembles}, whose page is known: to take that, remove this one, and run it again with --known"
+        print_hanging(styled("  looks like: "), styled(visible(text)))
+    if look.to_do:
+        print_hanging(styled("  to do: "), styled(", ".join(look.to_do)))
 
 
 _MOST_SHOWN = 3
@@ -152,9 +177,9 @@ def _print_trial(trial: "Trial") -> None:
     print_hanging(styled("read by it: "), styled(visible(", ".join(counts))))
     if trial.problem:
         print_hanging(styled("  problem: "), styled(visible(trial.problem)))
-    for told in trial.findings:
-        times = f" {told.count:,} times, first" if told.count > 1 else ""
-        print_hanging(styled(f"  {told.rule}{times} at "), styled(visible(f"{told.place}: {told.detail}")))
+    for finding in trial.findings:
+        times = f" {finding.count:,} times, first" if finding.count > 1 else ""
+        print_hanging(styled(f"  {finding.rule}{times} at "), styled(visible(f"{finding.place}: {finding.detail}")))
     _print_turns(trial.first[:_MOST_SHOWN], "first dialogue, its beginning:")
 
 
@@ -198,7 +223,7 @@ def corpus(corpus_id: str, parent: Path, like: Like, package: bool) -> None:
         talkhouse new corpus tea_talks --like file-per-dialogue
         talkhouse new corpus film_scenes ~/src --like json-list --package
     """
-    from talkhouse.scaffold.new_corpus import new_corpus
+    from talkhouse.new_corpus.new_corpus import new_corpus
 
     folder = new_corpus(corpus_id, like, parent, is_package=package)
     print_hanging(styled("wrote "), styled(f"{visible(str(folder))}: a corpus of invented data, like {like}"))
@@ -265,7 +290,7 @@ def inspect_command(file: Path, as_json: bool) -> None:
 
 
 def _print_fields(lines: list[tuple[str, ...]]) -> None:
-    """Print the fields in columns, the last of which gets what is left of the width."""
+    """Print the fields in columns; the last gets the rest of the width."""
     from rich.cells import set_cell_size
 
     shown = [[visible(cell) for cell in line] for line in lines]
@@ -280,6 +305,6 @@ def _line(text: str) -> None:
     width = output.console.width if output.is_terminal else _ELSEWHERE
     line: Any = around(styled(visible(text)), 0, width)
     if output.is_terminal:
-        output.print(line, soft_wrap=True)
+        output.print(line)
     else:
         print(line.plain)

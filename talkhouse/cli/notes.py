@@ -10,13 +10,14 @@ import click
 
 from talkhouse.cli.terminal import completion, options
 from talkhouse.cli.terminal.console import output, print_table, rows_as_json
+from talkhouse.escaping import visible
 from talkhouse.ingest.files.limits import LIMIT_OPTION
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
-from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.notes.states import NoteNow
+    from talkhouse.notes.notes_file import NoteNow
+    from talkhouse.notes.take import TakenNotes
     from talkhouse.warehouse.opened import Warehouse
 
 _STATES = ("fits", "changed", "moved", "gone")
@@ -66,7 +67,7 @@ def command(
 ) -> None:
     r"""List notes: labels and words of your own on turns and dialogues; write, remove, and take them back.
 
-    Notes lie in notes.duckdb beside the warehouse, which builds do not touch, and never in the corpora. The page Read
+    Notes lie in notes.duckdb next to the warehouse, which builds do not touch, and never in the corpora. The page Read
     of talkhouse dashboard writes and shows them, talkhouse export --for labelstudio or argilla --notes sends them
     along, and talkhouse sql has them as notes.notes.
 
@@ -114,15 +115,18 @@ def command(
         elif removed is not None:
             _remove(path, removed)
         elif take:
-            _take(
-                warehouse, path, files, author or _account(), input_limit, is_rest=unmatched == "skip", as_json=as_json
-            )
+            from talkhouse.ingest.files.limits import parse
+            from talkhouse.notes.take import take as take_back
+
+            limits, is_rest = parse(input_limit), unmatched == "skip"
+            taken = take_back(warehouse.con, path, files, author or _account(), limits, skip=is_rest)
+            _print_taken(taken, as_json=as_json)
         else:
             notes = _chosen(warehouse, path, {"label": label, "author": author}, corpus, state)
             if table is not None:
                 _write(notes, table, path, escape_formulas=escape_formulas, force=force)
             elif as_json:
-                print(rows_as_json([_as_data(one) for one in notes]))
+                print(rows_as_json([_as_data(note) for note in notes]))
             else:
                 _show(notes)
 
@@ -138,9 +142,8 @@ def _account() -> str:
 def _add(
     warehouse: "Warehouse", path: Path, name: str, label: str | None, words: str | None, author: str, *, as_json: bool
 ) -> None:
-    from talkhouse.explore.dialogue import resolve
-    from talkhouse.notes.notes_file import NewNote, add
-    from talkhouse.notes.states import hashes
+    from talkhouse.dialogues.dialogue import resolve
+    from talkhouse.notes.notes_file import NewNote, add, hashes
     from talkhouse.schema.errors import check_unicode
 
     check_unicode(name, "the id")
@@ -170,25 +173,12 @@ def _remove(path: Path, number: int) -> None:
 
     note = remove(path, number)
     place = visible(_place(note.dialogue_id, note.turn_index))
-    output.print(f"Removed note {number}, on {place}", markup=False, soft_wrap=True)
+    output.print(f"Removed note {number}, on {place}", markup=False)
 
 
-def _take(
-    warehouse: "Warehouse",
-    path: Path,
-    files: Sequence[Path],
-    author: str,
-    input_limit: Sequence[str],
-    *,
-    is_rest: bool,
-    as_json: bool,
-) -> None:
-    from talkhouse.ingest.files.limits import parse
-    from talkhouse.notes.take import take
-
-    taken = take(warehouse.con, path, files, author, parse(input_limit), skip=is_rest)
+def _print_taken(taken: "TakenNotes", *, as_json: bool) -> None:
     if as_json:
-        refused = [{**one._asdict(), "file": str(one.file)} for one in taken.unmatched]
+        refused = [{**note._asdict(), "file": str(note.file)} for note in taken.unmatched]
         print(rows_as_json({"added": taken.added, "known": taken.known, "unmatched": refused}))
         return
     there = f"; {taken.known:,} {'was' if taken.known == 1 else 'were'} there already" if taken.known else ""
@@ -196,8 +186,8 @@ def _take(
     if taken.unmatched:
         sys.stdout.flush()
         click.echo(f"left out, since they do not fit the warehouse: {len(taken.unmatched):,}", err=True)
-        for one in taken.unmatched:
-            click.echo(f"  {visible(one.sentence)}", err=True)
+        for note in taken.unmatched:
+            click.echo(f"  {visible(note.sentence)}", err=True)
 
 
 def _notes(count: int) -> str:
@@ -211,32 +201,31 @@ def _place(dialogue_id: str, turn_index: int | None) -> str:
 def _chosen(
     warehouse: "Warehouse", path: Path, where: dict[str, str | None], corpus: str | None, state: str | None
 ) -> "list[NoteNow]":
-    from talkhouse.notes.notes_file import path_for, read
-    from talkhouse.notes.states import with_states
+    from talkhouse.notes.notes_file import path_for, read, with_states
 
     found = read(path_for(path), {name: value for name, value in where.items() if value is not None})
     of_corpus = [note for note in found if corpus is None or note.dialogue_id.startswith(f"{corpus}:")]
-    return [one for one in with_states(warehouse.con, of_corpus) if state is None or one.state == state]
+    return [note for note in with_states(warehouse.con, of_corpus) if state is None or note.state == state]
 
 
-def _as_data(one: "NoteNow") -> dict[str, Any]:
+def _as_data(now: "NoteNow") -> dict[str, Any]:
     """Return a note as an object, with its state and the turn that its text is at now."""
-    written = one.note.written_at.isoformat(sep=" ", timespec="seconds")
-    return {**vars(one.note), "written_at": written, "state": one.state.value, "turn_index_now": one.turn_index}
+    written = now.note.written_at.isoformat(sep=" ", timespec="seconds")
+    return {**vars(now.note), "written_at": written, "state": now.state.value, "turn_index_now": now.turn_index}
 
 
 def _show(notes: "Sequence[NoteNow]") -> None:
     """Print notes: for a person a table, for programs one whole line each."""
     rows = [
         [
-            str(one.note.note_id),
-            one.state.value if one.state != "moved" else f"moved to {one.turn_index}",
-            _place(one.note.dialogue_id, one.note.turn_index),
-            one.note.label or "",
-            one.note.author,
-            one.note.note or "",
+            str(note.note.note_id),
+            note.state.value if note.state != "moved" else f"moved to {note.turn_index}",
+            _place(note.note.dialogue_id, note.note.turn_index),
+            note.note.label or "",
+            note.note.author,
+            note.note.note or "",
         ]
-        for one in notes
+        for note in notes
     ]
     shown = [[visible(cell) for cell in row] for row in rows]
     if not output.is_terminal:
@@ -245,7 +234,7 @@ def _show(notes: "Sequence[NoteNow]") -> None:
     elif shown:
         print_table(["number", "state", "dialogue#turn", "label", "author", "note"], shown, right=["number"])
     sys.stdout.flush()
-    counts = {state: sum(one.state == state for one in notes) for state in _STATES}
+    counts = {state: sum(note.state == state for note in notes) for state in _STATES}
     parts = [f"{count:,} {state}" for state, count in counts.items() if count]
     hint = "; write one with: talkhouse notes --add DIALOGUE_ID#TURN_INDEX --note TEXT" if not notes else ""
     click.echo(f"{len(notes):,} {_notes(len(notes))}{': ' * bool(parts)}{', '.join(parts)}{hint}", err=True)
@@ -255,9 +244,9 @@ def _write(notes: "Sequence[NoteNow]", path: Path, warehouse: Path, *, escape_fo
     """Write notes as a table."""
     import duckdb
 
+    from talkhouse.export.export import format_of
+    from talkhouse.export.sandbox import run_query
     from talkhouse.notes.notes_file import path_for
-    from talkhouse.query.export import format_of
-    from talkhouse.query.sandbox import run_query
     from talkhouse.schema.guard import guard
     from talkhouse.system.atomic_output import check_replaceable
 
@@ -272,12 +261,12 @@ def _write(notes: "Sequence[NoteNow]", path: Path, warehouse: Path, *, escape_fo
         )
         kinds = {column: kind for column, kind, *_ in con.execute("describe listed").fetchall()}
         rows = [
-            [{**vars(one.note), "state": one.state.value, "turn_index_now": one.turn_index}[name] for name in kinds]
-            for one in notes
+            [{**vars(note.note), "state": note.state.value, "turn_index_now": note.turn_index}[name] for name in kinds]
+            for note in notes
         ]
         columns = ", ".join(f"unnest(?::{kind}[])" for kind in kinds.values())
         con.execute(
             f"insert into listed select {columns}", [[row[place] for row in rows] for place in range(len(kinds))]
         )
         run_query(con, "from listed", file_format, path, escape_formulas=escape_formulas)
-    output.print(f"Wrote {len(notes):,} {_notes(len(notes))} to {visible(str(path))}", markup=False, soft_wrap=True)
+    output.print(f"Wrote {len(notes):,} {_notes(len(notes))} to {visible(str(path))}", markup=False)

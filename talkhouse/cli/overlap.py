@@ -9,9 +9,9 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import escape, output, print_table
+from talkhouse.escaping import visible, visible_json
 from talkhouse.overlap.request import LEAST_THRESHOLD, VERDICTS, OverlapRequest, Unit, share
 from talkhouse.settings import database
-from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.overlap.read import OverlapSummary
@@ -38,7 +38,7 @@ _WORST = 5
     help="Compare only these (may be repeated). Default: all.",
 )
 @options.path("--pairs", metavar="FILE", help="Write all pairs, not the best alone; the ending sets the format.")
-@options.path("--output", metavar="FILE", help="The file to write. Default: NAME.overlap.duckdb beside the warehouse.")
+@options.path("--output", metavar="FILE", help="The file to write. Default: NAME.overlap.duckdb next to the warehouse.")
 @options.as_json
 @click.option("--threads", metavar="N", type=click.IntRange(1, 1024), help="Threads that DuckDB uses. Default: all.")
 @options.memory_limit()
@@ -61,7 +61,7 @@ def command(
 
     A place is a split of a publisher's release of a corpus, such as dbdc3/dbdc3/eval. All places are compared with each
     other and with themselves: turns with turns and candidates, contexts of examples, whole dialogues, personas. The
-    result is written to NAME.overlap.duckdb beside the warehouse NAME.duckdb, which itself is not changed: for each
+    result is written to NAME.overlap.duckdb next to the warehouse NAME.duckdb, which itself is not changed: for each
     unit and place the best match, and how many there are. It contains keys and no text.
 
     A match is the first of these that holds: same (the dialogue itself is in both places), exact (the same characters),
@@ -133,12 +133,12 @@ def show(found: "OverlapSummary", worst: Sequence[dict[str, Any]], path: Path) -
     same = _only_same(rows)
     _show_matrix([row for row in rows if (row["place"], row["other_place"]) not in same])
     for line in same.values():
-        output.print(escape(visible(line)), soft_wrap=True)
+        output.print(escape(visible(line)))
     if found.verdicts:
         _show_verdicts(found)
     for example in worst:
         _show_example(example)
-    output.print(f"\nThe full result is in {escape(visible(str(path)))}", soft_wrap=True)
+    output.print(f"\nThe full result is in {escape(visible(str(path)))}")
 
 
 def _is_asked(row: dict[str, Any], against: Collection[str]) -> bool:
@@ -171,7 +171,7 @@ def _show_matrix(rows: Sequence[dict[str, Any]]) -> None:
     )
     if not affected:
         phrases = sum(row["phrases"] for row in rows)
-        output.print(f"No text occurs in two places, apart from {phrases:,} matches of phrases.", soft_wrap=True)
+        output.print(f"No text occurs in two places, apart from {phrases:,} matches of phrases.")
         return
     heads = ["unit", "of", "stands in", "units", "affected", "share", *_KINDS, "phrases"]
     cells = [
@@ -188,12 +188,12 @@ def _show_matrix(rows: Sequence[dict[str, Any]]) -> None:
     ]
     print_table(heads, cells, right=heads[3:])
     if len(affected) > _MOST_ROWS:
-        output.print(f"{len(affected) - _MOST_ROWS:,} more rows are in the view matrix of the file.", soft_wrap=True)
+        output.print(f"{len(affected) - _MOST_ROWS:,} more rows are in the view matrix of the file.")
 
 
 def _show_verdicts(found: "OverlapSummary") -> None:
     """Print how many examples of each split have which verdict, for splits in which something is met."""
-    output.print(f"\nExamples, against {escape(visible(', '.join(found.against)))}:", soft_wrap=True)
+    output.print(f"\nExamples, against {escape(visible(', '.join(found.against)))}:")
     heads = ["task", "release", "split", "examples", *VERDICTS]
     met = [row for row in found.verdicts if row["examples"] > row["clean"] + row["unjudged"]]
     cells = [
@@ -208,11 +208,11 @@ def _show_verdicts(found: "OverlapSummary") -> None:
     if met:
         print_table(heads, cells, right=heads[3:])
     if others := len(found.verdicts) - len(met):
-        output.print(f"In {others:,} other splits of tasks, all examples are clean or unjudged.", soft_wrap=True)
+        output.print(f"In {others:,} other splits of tasks, all examples are clean or unjudged.")
 
 
 def _show_example(example: dict[str, Any]) -> None:
-    """Print an example beside what it repeats."""
+    """Print an example next to what it repeats."""
     at = "" if example["unit"] == "dialogue" else f" turn {example['turn_index']}"
     other_at = "" if example["unit"] == "dialogue" else f" turn {example['other_turn_index']}"
     alike = f" {example['shared']}/{example['total']}" if example["kind"] in ("near", "contains") else ""
@@ -224,7 +224,7 @@ def _show_example(example: dict[str, Any]) -> None:
     ]
     output.print()
     for line in lines:
-        output.print(escape(visible(line)), soft_wrap=True)
+        output.print(escape(visible(line)))
 
 
 def _cut(text: str) -> str:

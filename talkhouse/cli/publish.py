@@ -15,9 +15,9 @@ from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.escaping import visible, visible_json
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.settings import database
-from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.postgres.column_types import Proof
@@ -87,7 +87,7 @@ def command(
     published order; the view of a split is a view of that table. Lists are arrays, lists of lists are jsonb. Macros are
     not there.
 
-    Readers see the former copy or the new one: everything is loaded beside it, counted and hashed, compared with the
+    Readers see the former copy or the new one: everything is loaded next to it, counted and hashed, compared with the
     warehouse, and put in its place in one transaction. Where anything fails, the former copy stays. The schemas of the
     copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas. Those of
     the role that publishes, and rights that were granted, are carried over to the new copy; what could not be carried
@@ -163,13 +163,12 @@ def _show(result: "PublicationResult", *, as_json: bool) -> None:
             PublicationOutcome.DRY_RUN: f"[bold]Dry run[/]: nothing was published to {place}. The copy would have:",
             PublicationOutcome.PUBLISHED: f"[bold green]Published[/] to {place} in {result.seconds:.1f} s, "
             "every table and view equal to the warehouse's by rows and hash:",
-        }[result.outcome],
-        soft_wrap=True,
+        }[result.outcome]
     )
     if result.plan.relations:
         _show_plan(result.plan)
     for note in result.notes:
-        output.print(f"[yellow]note:[/] {escape(visible(note))}", soft_wrap=True)
+        output.print(f"[yellow]note:[/] {escape(visible(note))}")
 
 
 def _show_plan(plan: "PublicationPlan") -> None:
@@ -179,13 +178,10 @@ def _show_plan(plan: "PublicationPlan") -> None:
     rows = sum(relation.rows for relation in plan.relations if relation.kind is not RelationKind.SPLIT)
     output.print(
         f"  {counts[RelationKind.TABLE]} tables, {counts[RelationKind.ROWS]} views as tables of their rows, "
-        f"{counts[RelationKind.SPLIT]} views of splits; {rows:,} rows",
-        soft_wrap=True,
+        f"{counts[RelationKind.SPLIT]} views of splits; {rows:,} rows"
     )
     for relation in plan.left_out:
-        output.print(
-            f"  left out: {escape(relation.name)}, {relation.rows:,} rows: {escape(relation.reason)}", soft_wrap=True
-        )
+        output.print(f"  left out: {escape(relation.name)}, {relation.rows:,} rows: {escape(relation.reason)}")
 
 
 def _print_json(result: "PublicationResult") -> None:
@@ -219,12 +215,12 @@ def _show_comparison(verified: "Verified", *, as_json: bool) -> None:
         }
         print(visible_json(described))
     elif verified.differences:
-        output.print(f"[bold red]Different[/] in {escape(verified.place)}:", soft_wrap=True)
+        output.print(f"[bold red]Different[/] in {escape(verified.place)}:")
         for difference in verified.differences:
-            output.print(f"  {escape(visible(str(difference)))}", soft_wrap=True)
-        output.print("  publish again with: talkhouse publish URL --force", soft_wrap=True)
+            output.print(f"  {escape(visible(str(difference)))}")
+        output.print("  publish again with: talkhouse publish URL --force")
     else:
-        output.print(f"[bold green]Equal[/] in {escape(verified.place)}, by rows and hash:", soft_wrap=True)
+        output.print(f"[bold green]Equal[/] in {escape(verified.place)}, by rows and hash:")
         _show_plan(verified.plan)
     sys.stdout.flush()
     if verified.differences:

@@ -10,9 +10,9 @@ from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import decimal, errors, escape, output
 from talkhouse.cli.terminal.console import output as messages
 from talkhouse.cli.terminal.options import Command, Group
+from talkhouse.escaping import visible_json
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
-from talkhouse.visible import visible_json
 
 if TYPE_CHECKING:
     from talkhouse.releases.create import Created
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _store = options.path(
     "--store",
     metavar="DIR",
-    help="The store of releases. Default: $TALKHOUSE_RELEASES, then the folder releases beside the warehouse.",
+    help="The store of releases. Default: $TALKHOUSE_RELEASES, then the folder releases next to the warehouse.",
 )
 _name = click.argument("name", metavar="NAME", help="The name of the release, such as 2026-11.")
 
@@ -67,7 +67,7 @@ def create(
     from talkhouse.releases.store import store_of
 
     def waiting(holder: str) -> None:
-        errors.print(f"waiting for {escape(holder)}", soft_wrap=True)
+        errors.print(f"waiting for {escape(holder)}")
 
     request = ReleaseRequest(name, note, corpus, repair, dry_run, not no_wait, waiting)
     created = create(store_of(store, db), database(db), request)
@@ -81,13 +81,11 @@ def _show_created(created: "Created", *, dry_run: bool) -> None:
     data = created.data
     rows = sum(table["rows"] for table in data["tables"])
     output.print(
-        f"{'Would make' if dry_run else 'Made'} release {escape(data['name'])}, content id {data['content_id']}",
-        soft_wrap=True,
+        f"{'Would make' if dry_run else 'Made'} release {escape(data['name'])}, content id {data['content_id']}"
     )
     size = "" if created.new_bytes is None else f", {decimal(created.new_bytes)}"
     output.print(
-        f"  {len(data['corpora'])} corpora, {rows:,} rows; {created.new} files new{size}, {created.kept} there already",
-        soft_wrap=True,
+        f"  {len(data['corpora'])} corpora, {rows:,} rows; {created.new} files new{size}, {created.old} there already"
     )
 
 
@@ -104,13 +102,12 @@ def list_command(store: Path | None, as_json: bool) -> None:
         print(visible_json(found))
         return
     if not found:
-        output.print("No releases. Make one with: talkhouse release create NAME", soft_wrap=True)
-    for one in found:
+        output.print("No releases. Make one with: talkhouse release create NAME")
+    for release in found:
         output.print(
-            f"{escape(one['name'])}  {one['created_at'][:10]}  {one['content_id'][:8]}  "
-            f"{', '.join(one['corpora'])}  {one['rows']:,} rows, "
-            f"{decimal(one['own_bytes'])} own, {decimal(one['shared_bytes'])} shared",
-            soft_wrap=True,
+            f"{escape(release['name'])}  {release['created_at'][:10]}  {release['content_id'][:8]}  "
+            f"{', '.join(release['corpora'])}  {release['rows']:,} rows, "
+            f"{decimal(release['own_bytes'])} own, {decimal(release['shared_bytes'])} shared"
         )
 
 
@@ -128,7 +125,7 @@ def show(name: str, store: Path | None, as_json: bool) -> None:
         print(visible_json(as_data(stored.release)))
         return
     release = stored.release
-    output.print(f"Release {release.name}, made {release.created_at}, content id {release.content_id}", soft_wrap=True)
+    output.print(f"Release {release.name}, made {release.created_at}, content id {release.content_id}")
     lines = [release.note] if release.note else []
     lines.append(
         f"Talkhouse {release.talkhouse_version}, schema {release.schema_revision}, release.json sha256 {stored.sha256}"
@@ -145,7 +142,7 @@ def show(name: str, store: Path | None, as_json: bool) -> None:
         for task in release.tasks
     ]
     for line in lines:
-        output.print(f"  {escape(line)}", soft_wrap=True)
+        output.print(f"  {escape(line)}")
 
 
 @command.command(cls=Command)
@@ -177,15 +174,15 @@ def verify(names: tuple[str, ...], db: str | None, store: Path | None, as_json: 
     if as_json:
         print(visible_json(found[0] if len(names) == 1 else found))
     else:
-        for one in found:
-            verdict = "[green]ok[/]" if one["ok"] else "[red]differs[/]"
-            output.print(f"{verdict}  {escape(one['name'])}", soft_wrap=True)
-            for problem in one["problems"]:
-                output.print(f"      {escape(problem)}", soft_wrap=True)
+        for release in found:
+            verdict = "[green]ok[/]" if release["ok"] else "[red]differs[/]"
+            output.print(f"{verdict}  {escape(release['name'])}")
+            for problem in release["problems"]:
+                output.print(f"      {escape(problem)}")
         if not found:
-            output.print("No releases. Make one with: talkhouse release create NAME", soft_wrap=True)
+            output.print("No releases. Make one with: talkhouse release create NAME")
     sys.stdout.flush()
-    if not all(one["ok"] for one in found):
+    if not all(release["ok"] for release in found):
         raise click.exceptions.Exit(1)
 
 
@@ -208,8 +205,7 @@ def checkout(name: str, output: Path, force: bool, store: Path | None) -> None:
     stored = find(name, store)
     checkout(stored, output, force=force)
     messages.print(
-        f"Checked out release {stored.release.name}, content id {stored.release.content_id}, to {escape(str(output))}",
-        soft_wrap=True,
+        f"Checked out release {stored.release.name}, content id {stored.release.content_id}, to {escape(str(output))}"
     )
 
 
@@ -233,7 +229,6 @@ def prune(keep: tuple[str, ...], dry_run: bool, store: Path | None, as_json: boo
     output.print(
         f"{'Would remove' if dry_run else 'Removed'} {', '.join(pruned.releases) or 'no release'}, and "
         f"{pruned.objects} files of {decimal(pruned.bytes)}",
-        soft_wrap=True,
         markup=False,
     )
 
@@ -252,4 +247,4 @@ def export(name: str, output: Path, accept_terms: bool, force: bool, store: Path
     if output.suffix.lower() != ".zip":
         raise UsageError("a release is exported to a zip archive", where=output, expected="a name that ends with .zip")
     export(find(name, store), output, is_accepted=accept_terms, force=force)
-    messages.print(f"Wrote {escape(str(output))}: {decimal(output.stat().st_size)}", soft_wrap=True)
+    messages.print(f"Wrote {escape(str(output))}: {decimal(output.stat().st_size)}")

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from talkhouse.cli.dashboard import open_errors, require_dashboard
-from talkhouse.cli.scores import as_data, show
+from talkhouse.cli.scores import show
 from talkhouse.cli.terminal import completion, options
 from talkhouse.cli.terminal.console import escape, output, warn
+from talkhouse.escaping import visible, visible_json
 from talkhouse.ingest.files.limits import parse
 from talkhouse.overlap.request import DROPPED
 from talkhouse.schema.errors import UsageError
+from talkhouse.scores.as_data import score_as_data
 from talkhouse.scores.options import AUTO, TABLE, Baseline, Otherwise, layout_names
 from talkhouse.settings import database
-from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.scores.score import Scored
@@ -136,12 +137,12 @@ def command(
         talkhouse score delidata.probing_target --template empty.csv
         talkhouse score dbdc3.breakdown_detection a.csv --beside b.csv --release dbdc3 --split eval --open
     """
-    from talkhouse.scores.prediction_files import MEMORY
     from talkhouse.scores.saved_runs import check_run
     from talkhouse.scores.score import printed, score
     from talkhouse.scores.task import ScoreRequest, task
     from talkhouse.scores.workspace import ScoringWorkspace
     from talkhouse.system.memory import in_little_memory
+    from talkhouse.user_files.copies import MEMORY
     from talkhouse.warehouse.opened import opened
 
     if bool(paths) + (baseline is not None) + (template is not None) != 1:
@@ -180,8 +181,9 @@ def command(
     overlap: dict[str, Any] | None = None
     attached: dict[str, Path] = {}
     if against and template is None:
-        from talkhouse.overlap.drop import VERDICTS_IN_SQL, about, with_verdicts
+        from talkhouse.overlap.compute import with_verdicts
         from talkhouse.overlap.overlap_file import SCHEMA
+        from talkhouse.overlap.read import VERDICTS_IN_SQL, about
 
         judged = with_verdicts(database(db), against)
         attached, overlap = {SCHEMA: judged}, about(judged)
@@ -198,7 +200,7 @@ def command(
             _write_template(workspace, wanted, request, template, how)
             return
         if written := [path for path in (examples, outcomes) if path is not None]:
-            from talkhouse.query.export import check_output
+            from talkhouse.export.export import check_output
 
             for path in written:
                 check_output(con, path, force=force)
@@ -208,7 +210,7 @@ def command(
             if as_printed:
                 sys.stdout.write(printed(workspace, scored))
             elif as_json:
-                print(visible_json(as_data(scored, overlap)))
+                print(visible_json(score_as_data(scored, overlap)))
             else:
                 show(scored, by=request.by, everything=everything)
             sys.stdout.flush()
@@ -232,7 +234,7 @@ def _outcomes(
     workspace: "ScoringWorkspace", both: Sequence["Scored"], path: Path | None, how: Mapping[str, bool]
 ) -> Any:
     """Write where systems are right and wrong, where a file is named, and return the rows as Arrow has them."""
-    from talkhouse.query.export import write_rows
+    from talkhouse.export.export import write_rows
     from talkhouse.scores.outcomes import create_outcomes, system_of
 
     query = f"from {create_outcomes(workspace, both[0].task, [system_of(workspace, scored) for scored in both])}"
@@ -245,19 +247,18 @@ def _outcomes(
 def _write_template(
     workspace: "ScoringWorkspace", wanted: "ScoredTask", request: "ScoreRequest", path: Path, how: Mapping[str, bool]
 ) -> None:
-    from talkhouse.query.export import write_rows
+    from talkhouse.export.export import write_rows
     from talkhouse.scores.examples import choose_all, create_examples
     from talkhouse.scores.predictions import template
 
     con = workspace.con
-    asked = {"split": request.split, "release": request.release, "where": request.where}
-    chosen = choose_all(con, wanted, **asked, subsets=request.subsets)
+    chosen = choose_all(con, wanted, request.filters)
     rows = write_rows(con, template(wanted, create_examples(workspace, wanted, chosen)), path, **how)
-    output.print(f"Wrote {rows:,} keys of {wanted.name} to {escape(str(path))}", soft_wrap=True)
+    output.print(f"Wrote {rows:,} keys of {wanted.name} to {escape(str(path))}")
 
 
 def _write_examples(workspace: "ScoringWorkspace", scored: "Scored", path: Path, how: Mapping[str, bool]) -> None:
-    from talkhouse.query.export import write_rows
+    from talkhouse.export.export import write_rows
     from talkhouse.scores.metrics import examples_query
 
     query = examples_query(workspace, scored.task, scored.turns[0].scored)

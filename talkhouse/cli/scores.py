@@ -4,7 +4,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from heapq import nlargest
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +15,10 @@ import click
 from talkhouse.cli.dashboard import open_runs, require_dashboard
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import escape, output, print_table
+from talkhouse.escaping import visible, visible_json
 from talkhouse.schema.errors import UsageError, WarehouseMissing
+from talkhouse.scores.as_data import comparison_as_data, official_values
 from talkhouse.settings import database
-from talkhouse.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from talkhouse.scores.comparison import RunComparison
@@ -23,19 +26,34 @@ if TYPE_CHECKING:
     from talkhouse.scores.score import Scored
 
 
+_SHOWN = 20
+"""Runs that are printed unless --limit says how many."""
+
+
 @options.command
 @click.argument("name", metavar="[TASK]", required=False, help="Only runs of this task.")
+@click.option(
+    "--limit",
+    metavar="N",
+    type=options.ROWS,
+    help=f"Show the N newest runs, and say how many more there are. Default: {_SHOWN}, with --json all.",
+)
 @click.option("--compare", metavar="A B", nargs=2, help="Test how run B differs from run A.")
 @options.open_pages
 @options.db
 @options.as_json
 def command(
-    name: str | None, compare: tuple[str, str] | None, open_pages: bool, db: Path | None, as_json: bool
+    name: str | None,
+    limit: int | None,
+    compare: tuple[str, str] | None,
+    open_pages: bool,
+    db: Path | None,
+    as_json: bool,
 ) -> None:
     """List the runs that talkhouse score --save kept, those that can be compared side by side; or compare two.
 
     Runs can be compared where they are of the same examples: the same fingerprint, the same subsets, and the same
-    --where. They are kept in scores.duckdb beside the warehouse, which builds do not touch.
+    --where. They are kept in scores.duckdb next to the warehouse, which builds do not touch.
 
     Each run says whether its examples are what they were (examples_now): the same, renumbered (a model sees the same,
     under other ids or places), changed, gone, or unknown, of a run that an older Talkhouse saved. Runs whose examples
@@ -46,15 +64,24 @@ def command(
     which examples the two differ.
 
     Examples:
-        talkhouse scores delidata.probing_target
+        talkhouse scores delidata.probing_target --limit 5
         talkhouse scores --compare baseline mine --json
     """
     if compare is not None:
+        options.check_absent({"--limit": limit}, "is for a list of runs", "scores")
         if name is not None:
             raise UsageError("two runs are of one task", found=f"the task {name} too", next_step="leave the task out")
         if open_pages:
             require_dashboard()
-        _compare(compare, db=db, as_json=as_json)
+        from talkhouse.scores.comparison import compare as compared
+        from talkhouse.warehouse.opened import opened
+
+        with opened(database(db)) as warehouse:
+            found_difference = compared(warehouse.con, database(db), compare)
+        if as_json:
+            print(visible_json(comparison_as_data(found_difference)))
+        else:
+            show_comparison(found_difference)
         if open_pages:
             sys.stdout.flush()
             open_runs(database(db), compare)
@@ -62,15 +89,20 @@ def command(
     options.check_absent({"--open": open_pages}, "goes with --compare", "scores")
     from talkhouse.scores.saved_runs import comparable, saved
 
-    runs = saved(database(db), name)
+    found = saved(database(db), name)
+    most = limit if limit is not None else len(found) if as_json else _SHOWN
+    newest = {run["run"] for run in nlargest(most, found, key=itemgetter("saved_at"))}
+    runs = [run for run in found if run["run"] in newest]
     marks = _marks(database(db), runs)
     if as_json:
-        print(visible_json([{**_official(run["metrics"]), **run} for run in runs]))
+        print(visible_json([{**official_values(run["metrics"]), **run} for run in runs]))
         return
-    if not runs:
-        output.print("No saved runs. Save one with: talkhouse score TASK PREDICTIONS --save RUN", soft_wrap=True)
+    if not found:
+        output.print("No saved runs. Save one with: talkhouse score TASK PREDICTIONS --save RUN")
     for _, same in groupby(runs, key=comparable):
         show_runs(list(same), marks)
+    if more := len(found) - len(runs):
+        output.print(f"{more:,} older runs are not shown: --limit {len(found)} or --json")
 
 
 def _marks(path: Path, runs: list[dict[str, Any]]) -> dict[str, str]:
@@ -89,91 +121,18 @@ def _marks(path: Path, runs: list[dict[str, Any]]) -> dict[str, str]:
         now = found.get(run["run"], Now(ExamplesNow.UNKNOWN))
         run.update(examples_now=now.state.value, examples_changed=now.changed)
         how_many = "" if now.changed is None else f": {now.changed:,} of {now.of:,}"
-        said = {
+        texts = {
             ExamplesNow.RENUMBERED: "its examples are renumbered; predictions by record_id hold, by example_index not",
             ExamplesNow.CHANGED: f"its examples have changed since it was scored{how_many}",
             ExamplesNow.GONE: "its examples are no longer in the warehouse",
         }
-        if now.state in said:
-            marks[run["run"]] = said[now.state]
+        if now.state in texts:
+            marks[run["run"]] = texts[now.state]
     return marks
 
 
-def _compare(names: tuple[str, str], *, db: Path | None, as_json: bool) -> None:
-    from talkhouse.scores.comparison import compare
-    from talkhouse.warehouse.opened import opened
-
-    with opened(database(db)) as warehouse:
-        found = compare(warehouse.con, database(db), names)
-    if as_json:
-        print(visible_json(comparison_as_data(found)))
-    else:
-        show_comparison(found)
-
-
-_OWN = ("is_mean", "is_main")
-"""What a metric has for the program alone."""
-
 _FEW = 30
 """Dialogues below which a bootstrap interval comes out too short."""
-
-
-def _one(values: list[Any]) -> Any:
-    """Return the only value, None where there is none, or all of them."""
-    return values[0] if len(values) == 1 else values or None
-
-
-def _official(metrics: Sequence[Mapping[str, Any]], *names: str) -> dict[str, Any]:
-    """Return what comes first in ``--json``: the official values of all examples, at the first threshold, by name."""
-    official = [metric for metric in metrics if metric["official"] and metric.get("slice") is None]
-    at = official[0]["threshold"] if official else None
-    values = {metric["name"]: metric for metric in official if metric["threshold"] == at}
-    shown = {key: {name: one[name] for name in names} if names else one["value"] for key, one in values.items()}
-    return {"official": shown, "official_threshold": at}
-
-
-def as_data(scored: "Scored", overlap: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the object that ``--json`` prints; ``overlap`` says by what examples are left out."""
-    metrics = [_metric_as_data(metric) for metric in scored.metrics]
-    return {
-        **_official(metrics),
-        "task": scored.task.name,
-        "split": _one(scored.chosen.split_names),
-        "release": _one(scored.chosen.releases),
-        "subset": _one(list(scored.chosen.subsets)),
-        "where": scored.chosen.where,
-        "view_fingerprint": scored.chosen.fingerprint,
-        "where_fingerprint": scored.chosen.where_fingerprint,
-        "predictions": scored.files,
-        "rows": scored.rows,
-        "missing": scored.missing,
-        "tied": scored.tied,
-        "threshold": _one([threshold for threshold in scored.thresholds if threshold is not None]),
-        "remark": scored.task.query.remark,
-        "warnings": scored.warnings,
-        "interval": scored.interval,
-        "metrics": metrics,
-        **({} if overlap is None else {"overlap": {**overlap, **_overlap_as_data(scored)}}),
-    }
-
-
-def _metric_as_data(metric: "ScoreMetric") -> dict[str, Any]:
-    return {key: value for key, value in vars(metric).items() if key not in _OWN}
-
-
-def _overlap_as_data(scored: "Scored") -> dict[str, Any]:
-    """Return the metrics of all examples, of those without overlap, and of those with it, with their numbers."""
-    parts = {
-        "all": (None, scored.rows),
-        **{name.partition("=")[2]: (name, size) for name, size in scored.sizes.items()},
-    }
-    return {
-        part: {
-            "examples": size,
-            "metrics": [_metric_as_data(metric) for metric in scored.metrics if metric.slice == name],
-        }
-        for part, (name, size) in parts.items()
-    }
 
 
 def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) -> None:
@@ -185,8 +144,7 @@ def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) 
     is_official = all(metric.official for metric in shown)
     output.print(
         f"[bold]{escape(scored.task.name)}[/] {escape(what)}: {scored.rows:,} examples"
-        + (", official metrics" if is_official else ""),
-        soft_wrap=True,
+        + (", official metrics" if is_official else "")
     )
     groups: dict[tuple[float | None, str | None], list[ScoreMetric]] = {}
     for metric in shown:
@@ -196,10 +154,10 @@ def show(scored: "Scored", *, by: Sequence[str] = (), everything: bool = False) 
         size = f"{part}: {scored.sizes[part]:,} examples" if part in scored.sizes else part or ""
         title = ", ".join(text for text in (limit, size) if text)
         if title:
-            output.print(f"\n{escape(visible(title))}", soft_wrap=True)
+            output.print(f"\n{escape(visible(title))}")
         _print_table(numbers, is_official=is_official)
     for remark in (*_remarks(scored), *_more(scored, shown)):
-        output.print(escape(remark), soft_wrap=True)
+        output.print(escape(remark))
 
 
 def _is_asked(metric: "ScoreMetric", by: Sequence[str]) -> bool:
@@ -235,7 +193,7 @@ def number(value: float | None) -> str:
 
 
 def _more(scored: "Scored", shown: "Sequence[ScoreMetric]") -> list[str]:
-    """Return what is not printed."""
+    """Return the remark on rows that are not printed."""
     names = {metric.name for metric in scored.metrics} - {metric.name for metric in shown}
     columns = dict.fromkeys(metric.slice.partition("=")[0] for metric in scored.metrics if metric.slice is not None)
     hidden = columns.keys() - {metric.slice.partition("=")[0] for metric in shown if metric.slice is not None}
@@ -256,7 +214,7 @@ def _remarks(scored: "Scored") -> list[str]:
 
 
 def drawn(interval: dict[str, Any]) -> str:
-    """Return how intervals were made, and where not to trust them."""
+    """Return the remarks on how intervals were computed, and which not to trust."""
     if interval["units"] < 2:
         return "no intervals: all examples are of one dialogue"
     few = f"; fewer than {_FEW} give intervals that are too short" if interval["units"] < _FEW else ""
@@ -269,72 +227,44 @@ def drawn(interval: dict[str, Any]) -> str:
 def show_runs(runs: list[dict[str, Any]], marks: Mapping[str, str]) -> None:
     """Print runs of the same examples: a column each; and below what ``marks`` says of some of them."""
     _print_head(runs[0])
-    numbers = {run["run"]: {_run_key(one): one["value"] for one in run["metrics"]} for run in runs}
+    numbers = {run["run"]: {_run_key(metric): metric["value"] for metric in run["metrics"]} for run in runs}
     names = dict.fromkeys(key for run in numbers.values() for key in run)
     rows = [[name, *(number(run.get(name)) for run in numbers.values())] for name in names]
     _print_runs(["metric", *numbers], rows)
     for run in runs:
         if mark := marks.get(run["run"]):
-            output.print(f"[yellow]{escape(visible(run['run']))}[/]: {escape(mark)}", soft_wrap=True)
-
-
-def comparison_as_data(found: "RunComparison") -> dict[str, Any]:
-    """Return the object that ``--json`` prints."""
-    first, second = found.runs
-    metrics = [vars(one) for one in found.metrics]
-    same = (
-        "task",
-        "releases",
-        "splits",
-        "subsets",
-        "view_fingerprint",
-        "where_expression",
-        "where_fingerprint",
-        "examples",
-    )
-    return {
-        **_official(metrics, "first", "second", "difference", "low", "high", "p_value"),
-        **{name: first[name] for name in same},
-        "first": first["run"],
-        "second": second["run"],
-        "interval": found.interval,
-        "test": found.test,
-        "metrics": metrics,
-    }
+            output.print(f"[yellow]{escape(visible(run['run']))}[/]: {escape(mark)}")
 
 
 def show_comparison(found: "RunComparison") -> None:
     """Print how the second of two runs differs from the first."""
     first, second = found.runs
-    limits = {one.threshold for one in found.metrics}
-    _print_head(first, *(f"threshold {one:g}" for one in limits if one is not None and len(limits) == 1))
+    limits = {metric.threshold for metric in found.metrics}
+    _print_head(first, *(f"threshold {limit:g}" for limit in limits if limit is not None and len(limits) == 1))
     heads = ["metric", first["run"], second["run"], "difference", "95 % interval", "p-value", ""]
     rows = [
         [
-            _run_key(vars(one) | {"slice": None} | ({"threshold": None} if len(limits) == 1 else {})),
-            *(number(value) for value in (one.first, one.second, one.difference)),
-            *(between(one.low, one.high), "" if one.p_value is None else f"{one.p_value:.4f}"),
-            "official" if one.official else "",
+            _run_key(vars(metric) | {"slice": None} | ({"threshold": None} if len(limits) == 1 else {})),
+            *(number(value) for value in (metric.first, metric.second, metric.difference)),
+            *(between(metric.low, metric.high), "" if metric.p_value is None else f"{metric.p_value:.4f}"),
+            "official" if metric.official else "",
         ]
-        for one in found.metrics
+        for metric in found.metrics
     ]
     _print_runs(heads, rows)
-    output.print(escape(drawn(found.interval)), soft_wrap=True)
+    output.print(escape(drawn(found.interval)))
     output.print(
         escape(
             f"p-values: {found.test['method']}, {found.test['resamples']:,} resamples, two-sided, "
             "each for one metric alone: among many, some are small by chance"
-        ),
-        soft_wrap=True,
+        )
     )
 
 
 def _print_head(run: dict[str, Any], *more: str) -> None:
     part = [] if run["where_expression"] is None else [f"where {run['where_expression']}"]
     what = ", ".join((*run["releases"], *run["splits"], *run["subsets"], *part, *more))
-    output.print(
-        f"[bold]{escape(run['task'])}[/] {escape(visible(what))}: {run['examples']:,} examples", soft_wrap=True
-    )
+    output.print(f"[bold]{escape(run['task'])}[/] {escape(visible(what))}: {run['examples']:,} examples")
 
 
 def _print_runs(heads: list[str], rows: list[list[str]]) -> None:
@@ -342,6 +272,6 @@ def _print_runs(heads: list[str], rows: list[list[str]]) -> None:
     print_table(shown[0], shown[1:], right=[head for head in shown[0][1:] if head])
 
 
-def _run_key(one: dict[str, Any]) -> str:
-    parts = [one["name"], one["slice"], None if one["threshold"] is None else f"threshold {one['threshold']:g}"]
+def _run_key(row: dict[str, Any]) -> str:
+    parts = [row["name"], row["slice"], None if row["threshold"] is None else f"threshold {row['threshold']:g}"]
     return ", ".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""``talkhouse search``: the turns that contain a text."""
+"""``talkhouse search`` and ``vectors``: turns that contain a text, or are like it, and vectors of what turns mean."""
 
 import sys
 from itertools import groupby
@@ -6,25 +6,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import around, highlighted, output, print_hanging, rows_as_json, styled, who
+from talkhouse.escaping import visible
+from talkhouse.ingest.files.limits import LIMIT_OPTION, parse
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
-from talkhouse.visible import visible
 
 if TYPE_CHECKING:
-    from talkhouse.explore.dialogue import Target
-    from talkhouse.explore.ranked import RankedHit, RankedMatches
-    from talkhouse.explore.search import SearchMatches, ShownTurn
-    from talkhouse.warehouse.opened import Warehouse
+    from talkhouse.dialogues.dialogue import Target
+    from talkhouse.search.containing import SearchMatches, ShownTurn
+    from talkhouse.search.ranked import RankedHit, RankedMatches
+
 
 _KINDS = ("turn", "candidate", "persona")
 _MATCH = "bold red"
 _IDS = 3
 """Ids that are named."""
 _HIT_LINES = 4
-"""Lines of a terminal that a hit may take; a turn beside it takes one."""
+"""Lines of a terminal that a hit may take; a neighbouring turn takes one."""
 
 
 @options.command
@@ -57,7 +59,7 @@ _HIT_LINES = 4
     "--limit", metavar="N", type=options.ROWS, default=50, help="Show at most N turns, and say how many more there are."
 )
 @options.as_json
-def command(
+def search_command(
     text: str,
     db: Path | None,
     regex: bool,
@@ -90,7 +92,7 @@ def command(
     from, and personas. A word is letters and digits, upper or lower case; of Chinese, Japanese, Korean, Thai and
     the like each pair of neighbouring letters. A word that more than a tenth of all texts have finds none beside a
     rarer word, and only adds to scores; where all words are such, a text has all of them. The first time, and where
-    the warehouse has changed, an index is written beside it, which can be deleted at any time. --like looks for the
+    the warehouse has changed, an index is written next to it, which can be deleted at any time. --like looks for the
     most telling words of a turn. With --by meaning, both find the turns whose vectors are nearest, and the score is
     the cosine; free text needs the model that the vectors were made by. All print place, score, kind, dialogue id,
     turn index, role, speaker and text.
@@ -103,29 +105,35 @@ def command(
         talkhouse search --like dbdc3:CIC9001#4
         talkhouse search --like dbdc3:CIC9001#4 --by meaning
     """
-    from talkhouse.explore.dialogue import find_ids
-    from talkhouse.explore.search import search
+    from talkhouse.dialogues.dialogue import find_ids
+    from talkhouse.search.containing import search
+    from talkhouse.search.find import find_by_meaning, find_by_words
     from talkhouse.warehouse.opened import opened
 
     ranked = "--like" if like else "--rank" if rank else ""
     is_by_meaning = by == "meaning"
-    _check(
-        ranked,
-        regex=regex,
-        match_case=match_case,
-        context=context,
-        kind=kind,
-        both=rank and like,
-        is_by_meaning=is_by_meaning,
-    )
+    if is_by_meaning and not ranked:
+        raise UsageError("--by is for a search that ranks", expected="--by together with --rank or --like")
+    if is_by_meaning and kind not in (None, "turn"):
+        raise UsageError("only turns have vectors", next_step=f"leave out --in {kind}")
+    if not ranked and kind is not None:
+        raise UsageError("--in is for a search by words", expected="--in together with --rank or --like")
+    others = {
+        "--rank": rank and like,
+        "--regex": regex,
+        "--case-sensitive": match_case,
+        "--context": context is not None,
+    }
+    if wrong := [name for name, is_given in others.items() if ranked and is_given]:
+        raise UsageError(f"{ranked} does not go with {wrong[0]}", next_step=f"leave out {wrong[0]}")
     with opened(database(db)) as warehouse:
         if ranked:
             chosen = {"kind": kind, "corpus": corpus, "split": split, "role": role}
-            choices = {name: [one] for name, one in chosen.items() if one}
+            choices = {name: [value] for name, value in chosen.items() if value}
             if is_by_meaning:
-                found = _ranked_by_meaning(warehouse, text, choices, limit, "" if like else model or "", is_like=like)
+                found = find_by_meaning(warehouse, text, choices, limit, "" if like else model or "", is_like=like)
             else:
-                found = _ranked(warehouse, text, choices, limit, is_like=like)
+                found = find_by_words(warehouse, text, choices, limit, _making, is_like=like)
             if as_json:
                 print(rows_as_json(found.hits))
             else:
@@ -156,79 +164,15 @@ def command(
         _name([] if regex else find_ids(warehouse.con, text, _IDS, whole=True))
 
 
-def _check(
-    ranked: str,
-    *,
-    regex: bool,
-    match_case: bool,
-    context: int | None,
-    kind: str | None,
-    both: bool,
-    is_by_meaning: bool,
-) -> None:
-    """Raise UsageError for options that do not go together."""
-    if is_by_meaning and not ranked:
-        raise UsageError("--by is for a search that ranks", expected="--by together with --rank or --like")
-    if is_by_meaning and kind not in (None, "turn"):
-        raise UsageError("only turns have vectors", next_step=f"leave out --in {kind}")
-    if not ranked and kind is not None:
-        raise UsageError("--in is for a search by words", expected="--in together with --rank or --like")
-    others = {"--rank": both, "--regex": regex, "--case-sensitive": match_case, "--context": context is not None}
-    if wrong := [name for name, is_given in others.items() if ranked and is_given]:
-        raise UsageError(f"{ranked} does not go with {wrong[0]}", next_step=f"leave out {wrong[0]}")
-
-
-def _ranked(
-    warehouse: "Warehouse", text: str, choices: dict[str, list[str]], limit: int, *, is_like: bool
-) -> "RankedMatches":
-    """Find texts by their words; make the index where it is missing, and say so."""
-    from talkhouse.explore.ranked import like, rank
-    from talkhouse.explore.search_index import INDEX, ready_index
-    from talkhouse.explore.text_groups import check_choices
-
-    turn = _turn(text) if is_like else None
-    path = ready_index(warehouse, lambda why: click.echo(f"{why}; making it ...", err=True))
-    with INDEX.open(path) as index:
-        check_choices(index, choices)
-        if turn:
-            return like(warehouse.con, index, *turn, choices, limit=limit)
-        return rank(warehouse.con, index, text, choices, limit=limit)
-
-
-def _ranked_by_meaning(
-    warehouse: "Warehouse", text: str, choices: dict[str, list[str]], limit: int, model: str, *, is_like: bool
-) -> "RankedMatches":
-    """Find turns by their vectors, which somebody has made before."""
-    from talkhouse.explore.meaning import like_by_meaning, rank_by_meaning
-    from talkhouse.explore.text_groups import check_choices
-    from talkhouse.explore.text_model import open_model
-    from talkhouse.explore.turn_vectors import VECTORS
-
-    turn = _turn(text) if is_like else None
-    path = VECTORS.path(warehouse.path)
-    if missing := VECTORS.state_beside(warehouse):
-        raise UsageError(missing, where=path, next_step="make it with: talkhouse vectors FILE, or --model FOLDER")
-    if not turn and not model:
-        raise UsageError("a text needs the model that the vectors were made by", next_step="add --model FOLDER")
-    with VECTORS.open(path) as vectors:
-        check_choices(vectors, choices)
-        if turn:
-            return like_by_meaning(warehouse.con, vectors, *turn, choices, limit=limit)
-        return rank_by_meaning(warehouse.con, vectors, open_model(model), text, choices, limit=limit)
-
-
-def _turn(text: str) -> tuple[str, int]:
-    dialogue_id, _, turn = text.rpartition("#")
-    if not (dialogue_id and turn.isdecimal() and len(turn) < 10):
-        raise UsageError("this is no turn", expected="DIALOGUE_ID#TURN_INDEX, such as dbdc3:CIC9001#4", found=text)
-    return dialogue_id, int(turn)
+def _making(why: str) -> None:
+    click.echo(f"{why}; making it ...", err=True)
 
 
 def _show_ranked(hit: "RankedHit") -> None:
     """Print a text that was found: for a person cut around its matches, for programs one whole line of columns."""
     from rich.text import Text
 
-    from talkhouse.explore.ranked import best_match
+    from talkhouse.search.ranked import best_match
 
     who_says = who(hit.role or "", hit.speaker, "message") if hit.kind == "turn" else hit.kind
     at = "" if hit.turn_index is None else str(hit.turn_index)
@@ -250,7 +194,7 @@ def _summarise_ranked(found: "RankedMatches", *, is_by_meaning: bool) -> None:
     if is_by_meaning:
         click.echo(f"the nearest {len(found.hits):,} of {_count(found.texts, 'turn')} by meaning", err=True)
         return
-    words = ", ".join(f"{visible(one.word)} ({_count(one.texts, 'text')})" for one in found.words)
+    words = ", ".join(f"{visible(word.word)} ({_count(word.texts, 'text')})" for word in found.words)
     message = f"found {_count(found.texts, 'text')}" if found.texts else "no text was found"
     if found.texts > len(found.hits):
         message += f"; {found.texts - len(found.hits):,} more with a higher --limit"
@@ -261,7 +205,7 @@ def _summarise_ranked(found: "RankedMatches", *, is_by_meaning: bool) -> None:
 
 def _show(found: "SearchMatches") -> None:
     """Print for a person: a heading per dialogue, matches highlighted, long texts cut around them."""
-    from talkhouse.explore.search import with_neighbours
+    from talkhouse.search.containing import with_neighbours
 
     for dialogue_id, hits in groupby(found.hits, key=lambda hit: hit.dialogue_id):
         lines = with_neighbours(hits)
@@ -294,7 +238,7 @@ def _print_turn(turn: "ShownTurn", *, is_hit: bool) -> None:
 
 def _list(found: "SearchMatches") -> None:
     """Print for programs: one whole line per turn, in tab-separated columns."""
-    from talkhouse.explore.search import with_neighbours
+    from talkhouse.search.containing import with_neighbours
 
     for dialogue_id, hits in groupby(found.hits, key=lambda hit: hit.dialogue_id):
         for hit, turn in with_neighbours(hits):
@@ -309,6 +253,8 @@ def _summarise(found: "SearchMatches", text: str, *, regex: bool) -> None:
     message = f"found in {turns} of {dialogues}"
     if not found.turns:
         message = f"no turn {'matches' if regex else 'contains'} '{visible(text)}'"
+        if len(text.split()) > 1 and not regex:
+            message += "; words in any order are found with: --rank"
     if found.turns > len(found.hits):
         message += f"; {found.turns - len(found.hits):,} more with a higher --limit"
     click.echo(message, err=True)
@@ -324,3 +270,61 @@ def _name(targets: "list[Target]") -> None:
 
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+@options.command
+@click.argument("file", metavar="FILE", type=options.PATH, required=False, help="A Parquet or Arrow file of vectors.")
+@options.model
+@options.flag("--download", help="Fetch the model from the Hugging Face Hub where --model is no folder, but its name.")
+@options.input_limit
+@options.db
+def vectors_command(
+    file: Path | None, model: str | None, download: bool, input_limit: tuple[str, ...], db: Path | None
+) -> None:
+    """Keep a vector for each turn, next to the warehouse, to find turns by what they mean.
+
+    FILE has the columns dialogue_id, turn_index and vector: a list of floats or doubles, as many for each turn. It may
+    have x and y, the place of each turn on the map, such as UMAP computes it; otherwise the map is made of the first
+    two principal components. Any library or service can make the vectors.
+
+    With --model they are made here, of the text of each turn. The folder is read without the network. A model that is
+    not on this machine is fetched only with --download, into the cache of Hugging Face.
+
+    The vectors are written to NAME.vectors.duckdb, each divided by its length. Turns without a vector, vectors of no
+    turn here and those of zeros are counted and left out. After another build they are made again by the same command;
+    the file can be deleted at any time. talkhouse sql has it as vectors.vectors.
+
+    Needs NumPy, and --model model2vec: pip install 'talkhouse[embeddings]'
+
+    Examples:
+        talkhouse vectors vectors.parquet
+        talkhouse vectors --model models/potion-base-8M
+        talkhouse search --like dbdc3:CIC9001#4 --by meaning
+    """
+    if file is not None and click.get_current_context().get_parameter_source("model") is ParameterSource.ENVIRONMENT:
+        model = None
+    if (file is None) == (model is None):
+        raise UsageError("name either a file or a model", next_step="talkhouse vectors FILE, or --model FOLDER")
+    if download and model is None:
+        raise UsageError("--download is for a model", next_step="add --model NAME")
+    if file is None:
+        options.check_absent({LIMIT_OPTION: input_limit}, "goes with FILE", "vectors")
+    from talkhouse.search.turn_vectors import make_by_model, make_from_file
+    from talkhouse.search.user_vectors import named
+
+    if file is not None:
+        result = make_from_file(database(db), file, parse(input_limit))
+    else:
+        from talkhouse.search.text_model import open_model
+
+        result = make_by_model(database(db), open_model(str(model), download=download))
+    there = visible(str(result.path))
+    print(f"Kept the vectors of {_count(result.vectors, 'turn')}, of {result.dimensions:,} numbers each: {there}")
+    for (number, first), what in (
+        (result.without, "without a vector"),
+        (result.unknown, "with a vector, but not in this warehouse"),
+        (result.zero, "with a vector of zeros, which points nowhere"),
+    ):
+        if number:
+            print(f"  {_count(number, 'turn')} {what}: {visible(named((number, first)))}")
+    click.echo("Next: talkhouse search --like DIALOGUE_ID#TURN_INDEX --by meaning", err=True)

@@ -9,7 +9,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import highlighted, output, print_hanging, rows_as_json, styled, who
-from talkhouse.explore.turns import (
+from talkhouse.dialogues.turns import (
     CALL,
     RESPONSE,
     DialogueTurn,
@@ -22,10 +22,10 @@ from talkhouse.explore.turns import (
     facts,
     readable,
 )
-from talkhouse.made import not_published
+from talkhouse.escaping import visible
+from talkhouse.provenance import not_published
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import corpus_folders, database
-from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -34,17 +34,17 @@ _STEP = 2
 """Blanks of a level in a tree."""
 
 Line: TypeAlias = "tuple[str, Text]"
-"""The head of a line, which is its indent or a position, and the text beside it."""
+"""The head of a line, which is its indent or a position, and the text after it."""
 
 
 def lines(shown: Votes | ItemList, *, show_all: bool) -> Iterator[Line]:
     """Yield the lines of what belongs to a turn: of a list the first items and the gold ones, or all."""
     if isinstance(shown, Votes) and shown.detailed:
         yield "", styled(visible(f"{shown.name}:"), "cyan")
-        yield from (("  ", _detailed(one)) for one in shown.detailed)
+        yield from (("  ", _detailed(label)) for label in shown.detailed)
         return
     if isinstance(shown, Votes):
-        yield "", styled().append(visible(f"{shown.name}: "), "cyan").append(visible(_given(shown)))
+        yield "", styled().append(visible(f"{shown.name}: "), "cyan").append(visible(shown.summary))
         return
     owner = f" of {shown.owner}" if shown.owner else ""
     yield "", styled(visible(f"{shown.kind} {shown.name}{owner}: {shown.summary}"), "cyan")
@@ -90,15 +90,6 @@ def _named(part: MessagePart) -> str:
     return visible(" ".join([part.text, *(f"[{fact}]" for fact in facts)]))
 
 
-def _given(votes: Votes) -> str:
-    if votes.named:
-        return "; ".join(", ".join(labels) + (f" ({name})" if name else "") for name, labels in votes.named)
-    counts = "  ".join(f"{label} {count}" for label, count in votes.counts)
-    total = sum(count for _, count in votes.counts)
-    number = f"{total:,} labels, " if total != votes.annotators else ""
-    return f"{counts} ({number}{votes.annotators:,} annotators)"
-
-
 @options.command
 @click.argument(
     "name",
@@ -136,7 +127,7 @@ def command(
         talkhouse show dbdc3/dbdc3_revised/en/CIC_115/CIC0100 --json
         talkhouse show "dbdc3/DBDC3.zip!DBDC3/broken.log.json" --raw
     """
-    from talkhouse.explore.dialogue import show
+    from talkhouse.dialogues.dialogue import show
     from talkhouse.ingest.registry import all_corpora
     from talkhouse.restore.raw_record import raw
     from talkhouse.warehouse.opened import opened

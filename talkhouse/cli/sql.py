@@ -1,7 +1,6 @@
 """``talkhouse sql``: one query, read-only and sandboxed."""
 
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from math import isnan
 from pathlib import Path
@@ -10,7 +9,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import warn
-from talkhouse.query.formats import TEXTS, QueryFormat
+from talkhouse.export.formats import TEXTS, QueryFormat
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
@@ -56,7 +55,7 @@ def command(
     sent you can do no harm beyond taking time (--timeout) and memory (--memory-limit; half of the machine's unless you
     raise or lower it). It runs in a process of its own, which is ended if it does not stop.
 
-    Where talkhouse overlap has written NAME.overlap.duckdb beside the warehouse, its tables are there too: from
+    Where talkhouse overlap has written NAME.overlap.duckdb next to the warehouse, its tables are there too: from
     overlap.matches. So are the index of talkhouse search --rank, from search.postings, the vectors of talkhouse
     vectors, from vectors.vectors, and the notes of talkhouse notes, from notes.notes.
 
@@ -86,69 +85,40 @@ def command(
         raise UsageError("--timeout is not a number of seconds", found="nan")
     memory = MemoryLimit(memory_limit)
     start_clock = run_apart(timeout, lambda: _clean_up(output))
-    _run(
-        _read_input() if query == "-" else query,
-        database(db),
-        output,
-        TEXTS if texts else query_format,
-        limit=limit,
-        timeout=timeout,
-        memory=memory.text,
-        sandboxed=not unsafe,
-        escape_formulas=escape_formulas,
-        start_clock=start_clock,
-    )
-
-
-def _run(
-    query: str,
-    path: Path,
-    output: Path | None,
-    file_format: str,
-    *,
-    limit: int | None,
-    timeout: float | None,
-    memory: str,
-    sandboxed: bool,
-    escape_formulas: bool,
-    start_clock: Callable[[], None],
-) -> None:
-    """Run the query and write its rows."""
-    from talkhouse.explore.search_index import INDEX
-    from talkhouse.explore.turn_vectors import VECTORS
+    from talkhouse.export import sandbox
+    from talkhouse.export.sandbox import run_query
     from talkhouse.notes import notes_file
     from talkhouse.overlap import overlap_file
-    from talkhouse.query import sandbox
-    from talkhouse.query.sandbox import run_query
     from talkhouse.schema.sql import identifier
+    from talkhouse.search.search_index import INDEX
+    from talkhouse.search.turn_vectors import VECTORS
     from talkhouse.system.memory import capped
-    from talkhouse.warehouse.beside import detach_if_hidden, detach_unless_fitting
     from talkhouse.warehouse.opened import opened
+    from talkhouse.warehouse.sidecar import detach_if_hidden, detach_unless_fitting
 
-    settings = sandbox.settings(sandboxed=sandboxed, memory=memory)
-    made_by = {"overlap": "talkhouse overlap", **{one.schema: one.made_by for one in (INDEX, VECTORS)}}
+    text, path = _read_input() if query == "-" else query, database(db)
+    settings = sandbox.settings(sandboxed=not unsafe, memory=memory.text)
+    made_by = {"overlap": "talkhouse overlap", **{kind.schema: kind.made_by for kind in (INDEX, VECTORS)}}
     beside = {**overlap_file.attachable(path), **INDEX.attachable(path), **VECTORS.attachable(path)}
     notes = notes_file.attachable(path)
-    with opened(
-        path, beside={**beside, **notes}, settings=settings, unsafe=not sandboxed, seconds=timeout
-    ) as warehouse:
+    with opened(path, beside={**beside, **notes}, settings=settings, unsafe=unsafe, seconds=timeout) as warehouse:
         con, check = warehouse.con, warehouse.check_complete
         for name, file in beside.items():
-            if said := detach_unless_fitting(con, identifier(warehouse.database), name, file, made_by[name]):
-                warn([said])
+            if problem := detach_unless_fitting(con, identifier(warehouse.database), name, file, made_by[name]):
+                warn([problem])
         for name, file in notes.items():
-            if said := detach_if_hidden(con, name, file):
-                warn([said])
+            if problem := detach_if_hidden(con, name, file):
+                warn([problem])
         _check_output(output, path)
         start_clock()
-        with capped(con) if sandboxed else nullcontext():
+        with capped(con) if not unsafe else nullcontext():
             run_query(
                 con,
-                query,
-                file_format,
+                text,
+                TEXTS if texts else query_format,
                 output,
                 limit=limit,
-                sandboxed=sandboxed,
+                sandboxed=not unsafe,
                 escape_formulas=escape_formulas,
                 check_complete=check,
             )

@@ -1,4 +1,4 @@
-"""What Streamlit runs for each page: the navigation, the page that was asked for, and a message where it failed."""
+"""The script that Streamlit runs for each page: the navigation, the requested page, and a message if it fails."""
 
 from collections.abc import Iterator
 
@@ -25,9 +25,6 @@ from talkhouse.dashboard.page_state import parameters
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import TalkhouseError
 
-_SECONDS = 5
-"""How often an open page looks for a new build."""
-
 
 def pages() -> dict[str, list[st.Page]]:
     """Return the pages by the section of the navigation that they stand in; a page per corpus that is loaded."""
@@ -53,14 +50,14 @@ def pages() -> dict[str, list[st.Page]]:
     if notes.path().exists():
         general.insert(3, st.Page(notes.page, title="Notes", icon=":material/edit_note:", url_path="notes"))
     declared = _declared()
-    of_all = [corpus.page_of(one) for one in declared if one.folder == BI and one.name != quality.DASHBOARD]
+    of_all = [corpus.page_of(file) for file in declared if file.folder == BI and file.name != quality.DASHBOARD]
     taken = {page.url_path for page in (*general, *of_all)}
     sections = {"": [*general, *of_all], "Corpora": list(_at_free_addresses(_of_corpora(declared), taken))}
     return sections
 
 
 def _declared() -> list[DeclaredDashboard]:
-    """Return the dashboards of the warehouse; where none can be read, Talkhouse's, whose pages say why."""
+    """Return the dashboards of the warehouse; if none can be read, Talkhouse's, whose pages show the error."""
     try:
         return dashboards(warehouse.current().query_files)
     except TalkhouseError:
@@ -76,14 +73,14 @@ def _at_free_addresses(pages: list[st.Page], taken: set[str]) -> Iterator[st.Pag
 
 
 def _of_corpora(declared: list[DeclaredDashboard]) -> list[st.Page]:
-    """Return the pages of the corpora; none where the warehouse can't be read, of which the other pages say why."""
+    """Return the pages of the corpora; none if the warehouse can't be read: the other pages say why."""
     try:
         return list(corpus.pages(warehouse.current(), declared))
     except TalkhouseError:
         return []
 
 
-@st.fragment(run_every=_SECONDS)
+@st.fragment(run_every=warehouse.NEW_BUILD_SECONDS)
 def follow() -> None:
     """Run the page again when a build has put another file in the place of the one that it shows."""
     found = warehouse.version()
@@ -111,11 +108,12 @@ def draw_link() -> None:
 
 st.set_page_config(page_title="Talkhouse", page_icon="\N{SPEECH BALLOON}", layout="wide")
 # Expanded: what stands below it in the sidebar would fold it.
-chosen = st.navigation(pages(), expanded=True)
-follow()
-with st.sidebar:
-    draw_link()
-    if chosen.url_path != bookmarks.PAGE:
-        bookmarks.draw_saving(chosen)
-with errors.shown():
-    chosen.run()
+with warehouse.page_run():
+    chosen = st.navigation(pages(), expanded=True)
+    follow()
+    with st.sidebar:
+        draw_link()
+        if chosen.url_path != bookmarks.PAGE:
+            bookmarks.draw_saving(chosen)
+    with errors.shown():
+        chosen.run()

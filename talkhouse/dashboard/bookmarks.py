@@ -1,6 +1,6 @@
-"""Bookmarks: states of pages under names, in a TOML file of the user's that is also edited by hand and handed on.
+"""Bookmarks: states of pages under names, in a TOML file that the user can also edit by hand and share.
 
-A bookmark is added and removed as text, so that all else in the file stays as somebody wrote it: a writer of TOML that
+A bookmark is added and removed as text, so that everything else in the file stays as written: a TOML writer that
 keeps comments takes one above a bookmark for the end of the one before, and removes it with that.
 """
 
@@ -36,7 +36,7 @@ _UNKNOWN = re.compile(r"unknown field `(.*)`", re.DOTALL)
 
 
 class Bookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is open on a page, under a name."""
+    """The named state of a page."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_NAME)]
     page: Annotated[str, msgspec.Meta(min_length=1, max_length=MOST_NAME)]
@@ -46,7 +46,7 @@ class Bookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The parameters of the address."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a name that nobody sees, for choices that are too long, and for what is no choice."""
+        """Raise ValueError for an invisible name, for choices that are too long, and for reserved parameters."""
         if not self.name.strip():
             raise ValueError("a name of blanks")
         if self.size > MOST_CHOICES:
@@ -56,7 +56,7 @@ class Bookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def size(self) -> int:
-        """How many characters the choices have."""
+        """The number of characters of the choices."""
         return sum(len(name) + sum(map(len, values)) for name, values in self.parameters.items())
 
     @property
@@ -82,7 +82,7 @@ def _string(value: str) -> str:
     """Write a text; one of several lines, such as a query, on as many."""
     lines = value.split("\n")
     return (
-        toml_string(value) if len(lines) < 2 else '"""\n' + "\n".join(toml_string(one)[1:-1] for one in lines) + '"""'
+        toml_string(value) if len(lines) < 2 else '"""\n' + "\n".join(toml_string(line)[1:-1] for line in lines) + '"""'
     )
 
 
@@ -91,20 +91,20 @@ class _BookmarkFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read() -> list[Bookmark]:
-    """Read all bookmarks, none where there is no file; UsageError or RegistryError names the line of a mistake."""
+    """Read all bookmarks, none if there is no file; UsageError or RegistryError names the line of a mistake."""
     return _bookmarks(_text())[0]
 
 
 def add(name: str, page: str, note: str, choices: Mapping[str, list[str]]) -> None:
-    """Write a bookmark behind the others; UsageError where its name is taken, or the file can't be changed."""
-    single = {one: values[0] if len(values) == 1 else values for one, values in choices.items()}
+    """Append a bookmark; UsageError if its name is taken, or the file can't be changed."""
+    single = {key: values[0] if len(values) == 1 else values for key, values in choices.items()}
     try:
         new = msgspec.convert({"name": name, "page": page, "note": note, "choices": single}, Bookmark)
     except msgspec.ValidationError as error:
         raise UsageError("this can't be a bookmark", found=str(error)) from error
 
     def changed(text: str, known: list[Bookmark], _: TomlLines) -> tuple[str, list[Bookmark]]:
-        if name in (one.name for one in known):
+        if name in (bookmark.name for bookmark in known):
             raise UsageError(f"there is a bookmark {name!r} already", where=path(), next_step="choose another name")
         if len(known) == MOST:
             raise UsageError(f"there are {MOST:,} bookmarks: as many as a file has", where=path())
@@ -116,7 +116,7 @@ def add(name: str, page: str, note: str, choices: Mapping[str, list[str]]) -> No
 _END = "\n"
 
 _CLOSING = re.compile("\"{3}|'{3}")
-"""What ends a text of several lines."""
+"""The end of a text of several lines."""
 
 _MOST_ENDS = 20
 """Ends of a bookmark that are tried."""
@@ -126,7 +126,7 @@ def remove(name: str) -> None:
     """Remove a bookmark, if it is still there; comments around it stay."""
 
     def changed(text: str, known: list[Bookmark], lines: TomlLines) -> tuple[str, list[Bookmark]]:
-        at = next((place for place, one in enumerate(known) if one.name == name), None)
+        at = next((place for place, bookmark in enumerate(known) if bookmark.name == name), None)
         if at is None:
             return text, known
         of_text = text.split(_END)
@@ -136,7 +136,7 @@ def remove(name: str) -> None:
             end -= 1
         # The last line of a text of several lines may look like a comment.
         ends = [end, *(number + 1 for number in range(end, last) if _CLOSING.search(of_text[number]))][:_MOST_ENDS]
-        end = next((one for one in ends if _says(_END.join([*of_text[begin:one], ""]), [known[at]])), last)
+        end = next((stop for stop in ends if _says(_END.join([*of_text[begin:stop], ""]), [known[at]])), last)
         if begin and end < len(of_text) and not of_text[begin - 1].strip() and not of_text[end].strip():
             end += 1
         return _END.join(of_text[:begin] + of_text[end:]), known[:at] + known[at + 1 :]
@@ -145,7 +145,7 @@ def remove(name: str) -> None:
 
 
 def _change(changed: Callable[[str, list[Bookmark], TomlLines], tuple[str, list[Bookmark]]]) -> None:
-    """Put another file in the place of this one, unless it would say anything but what it should."""
+    """Replace the file, unless the new text would not have the expected bookmarks."""
     try:
         with private_folder(path(), patience=_PATIENCE) as folder:
             before = _text()
@@ -198,22 +198,22 @@ def _too_large() -> UsageError:
 
 
 def _bookmarks(text: str) -> tuple[list[Bookmark], TomlLines]:
-    """Return the bookmarks of a text, and where each stands."""
+    """Return the bookmarks of a text, and the lines of its values."""
     values, lines = parsed(text, str(path()))
     try:
         found = msgspec.convert(values, _BookmarkFile).bookmark
     except msgspec.ValidationError as error:
         raise _mistake(str(error), lines) from error
     names: set[str] = set()
-    for place, one in enumerate(found):
-        if one.name in names:
-            raise _mistake(f"a second bookmark {one.name!r} - at `$.bookmark[{place}].name`", lines)
-        names.add(one.name)
+    for place, bookmark in enumerate(found):
+        if bookmark.name in names:
+            raise _mistake(f"a second bookmark {bookmark.name!r} - at `$.bookmark[{place}].name`", lines)
+        names.add(bookmark.name)
     return found, lines
 
 
 def _mistake(message: str, lines: TomlLines) -> UsageError:
-    """Return the error of what is no bookmark, at its line; ``message`` is as msgspec's."""
+    """Return the error of an invalid bookmark, with its line; ``message`` is msgspec's."""
     problem, _, place = message.partition(" - at `$") if message.endswith("`") else (message, "", "")
     keys: list[str | int] = [int(index) if index else key for key, index in _KEY.findall(place.removesuffix("`"))]
     keys += _UNKNOWN.findall(problem)

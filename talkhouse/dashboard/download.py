@@ -1,7 +1,7 @@
 """Rows as a file, made by a command of Talkhouse in a process of its own: the pages stay alive, whatever it does.
 
-Whatever is asked of the pages, and by however many, takes three quarters of the machine's memory at most: two commands
-(``AT_ONCE``) 20 % each, the warehouse that the pages have open 30 %, a file beside it 5 %.
+All requests of all users together take at most three quarters of the machine's memory: two commands
+(``AT_ONCE``) 20 % each, the warehouse that the pages have open 30 %, a file next to it 5 %.
 """
 
 import os
@@ -20,12 +20,12 @@ import streamlit as st
 from rich.filesize import decimal
 
 from talkhouse.dashboard import errors, warehouse
-from talkhouse.query.formats import CSV
+from talkhouse.escaping import visible
+from talkhouse.export.formats import CSV
 from talkhouse.schema.errors import QueryFailed
-from talkhouse.visible import visible
 
 SECONDS = 120.0
-"""How long it may take to make a file."""
+"""Seconds that a file may take."""
 
 _TYPES = {
     "csv": "text/csv",
@@ -40,15 +40,15 @@ _PREPARED = "prepared_file"
 
 @dataclass(frozen=True)
 class DownloadFile:
-    """What to download: a view, or a part of it, by ``export``; the rows of a query, by ``sql``; or a template."""
+    """A download: a view, or a part of it, by ``export``; the rows of a query, by ``sql``; or a template."""
 
     name: str
-    """Of the file, without its ending."""
+    """The file's name without its ending."""
     view: str = ""
     split: str | None = None
     query: str = ""
     title: str = "Rows"
-    """What it is, where there is a choice."""
+    """Its label, if there is a choice."""
     where: str | None = None
     columns: str | None = None
     """Separated by commas; None: all."""
@@ -60,11 +60,11 @@ class DownloadFile:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The formats that it can have."""
+        """The available formats."""
         return ("zip",) if self.tool else _FILES
 
     def arguments(self, file_format: str, output: str, query: str, *options: str) -> list[str]:
-        """Return the arguments of the command; ``query`` is how it gets the query."""
+        """Return the arguments of the command; ``query`` is the argument for the query."""
         where = ["--db", str(warehouse.path()), *options]
         if self.query:
             # What follows two dashes is no option, as a query that begins with a comment would be.
@@ -129,7 +129,7 @@ def draw(*choices: DownloadFile) -> None:
 
 
 def _chosen(choices: tuple[DownloadFile, ...]) -> DownloadFile:
-    """Draw what there is to download, where that is a choice."""
+    """Draw the choice of the download, if there are several."""
     if len(choices) == 1:
         return choices[0]
     titles = [choice.title for choice in choices]
@@ -138,7 +138,7 @@ def _chosen(choices: tuple[DownloadFile, ...]) -> DownloadFile:
 
 
 def _accepted(rows: DownloadFile) -> list[str]:
-    """Draw the acceptance of terms, where the command asks for that; return the option that says so."""
+    """Draw the acceptance of terms, if the command requires it; return its option."""
     if rows.query or rows.is_template:
         return []
     says_so = st.checkbox("I accept the terms of the licences", key="accept_terms", help="The file needs it.")
@@ -146,7 +146,7 @@ def _accepted(rows: DownloadFile) -> list[str]:
 
 
 def _escaped(file_format: str) -> list[str]:
-    """Draw the choice for spreadsheets, where the file may be opened in one; return the option that says so."""
+    """Draw the choice for spreadsheets, if one may open the file; return its option."""
     if file_format not in CSV:
         return []
     says_so = st.checkbox(
@@ -158,14 +158,14 @@ def _escaped(file_format: str) -> list[str]:
 
 
 def prepare(rows: DownloadFile, file_format: str, accepted: Sequence[str] = ()) -> None:
-    """Make the file, in place of the one that was made before; raises QueryFailed."""
+    """Make the file, and remove the previous one; raises QueryFailed."""
     before: _Prepared | None = st.session_state.pop(_PREPARED, None)
     if before:
         before.folder.cleanup()
     version = warehouse.version()
     folder = TemporaryDirectory(prefix="talkhouse-", ignore_cleanup_errors=True)
     path = Path(folder.name) / f"rows.{file_format}"
-    made = Path(folder.name, _PACKAGE) if rows.tool else path
+    output = Path(folder.name, _PACKAGE) if rows.tool else path
     limit = [] if rows.is_template else ["--memory-limit", MEMORY]
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
@@ -173,7 +173,7 @@ def prepare(rows: DownloadFile, file_format: str, accepted: Sequence[str] = ()) 
         st.button("Stop", key="stop_file", icon=":material/stop:")
         line = st.empty()
         run_command(
-            rows.arguments(file_format, str(made), "-", *accepted, *limit),
+            rows.arguments(file_format, str(output), "-", *accepted, *limit),
             Path(folder.name),
             text=rows.query,
             seconds=SECONDS,
@@ -182,25 +182,25 @@ def prepare(rows: DownloadFile, file_format: str, accepted: Sequence[str] = ()) 
         )
     place.empty()
     if rows.tool:
-        shutil.make_archive(str(path.with_suffix("")), "zip", made)
+        shutil.make_archive(str(path.with_suffix("")), "zip", output)
     st.session_state[_PREPARED] = _Prepared(rows, file_format, version, folder, path)
 
 
 MOST_BYTES = 100_000_000
-"""Of a file that a page may make: Streamlit has it in memory while it is downloaded."""
+"""The maximum size of a file that a page makes: Streamlit holds it in memory while it is downloaded."""
 
 MEMORY = "20%"
-"""Of the machine, for a command."""
+"""The share of the machine's memory for a command."""
 
 AT_ONCE = 2
-"""Commands that run at a time, whoever asked for them; others wait."""
+"""Commands that run at a time, for all users; others wait."""
 
 # Without -P, Python would also take modules from the folder that the pages were started in.
 _TALKHOUSE = [sys.executable, "-P", "-m", "talkhouse.cli"]
 _TICK = 0.1
 
 _queue: list[object] = []
-"""Who has asked for a command, in this order: the first ``AT_ONCE`` have theirs running."""
+"""Requests for commands in their order: the first ``AT_ONCE`` are running."""
 
 
 def run_command(
@@ -214,15 +214,15 @@ def run_command(
 ) -> None:
     """Run a command that writes into a folder; ``text`` is its standard input.
 
-    ``waiting`` is called again and again with the seconds that have passed, and before that, while too many others
-    run, ``queued`` with how many come first. Streamlit stops a page in there, by an exception: then, as after any
+    ``waiting`` is called repeatedly with the seconds that have passed, and before that, while too many others
+    run, ``queued`` with the number ahead. Streamlit stops a page inside these, by an exception: then, as after any
     other, the command is killed, and the next one begins.
 
-    Raises QueryFailed with the command's own message, or where it takes longer or writes more than it may.
+    Raises QueryFailed with the command's own message, or if it takes longer or writes more than it may.
     """
-    given, said = folder / "given", folder / "said"
-    given.write_text(text, encoding="utf-8", newline="")
-    with _turn(queued), given.open("rb") as standard_input, said.open("wb") as errors:
+    stdin, stderr = folder / "stdin", folder / "stderr"
+    stdin.write_text(text, encoding="utf-8", newline="")
+    with _turn(queued), stdin.open("rb") as standard_input, stderr.open("wb") as errors:
         process = subprocess.Popen(  # noqa: S603 - our own program; no shell reads the arguments
             [*_TALKHOUSE, *arguments],
             stdin=standard_input,
@@ -236,12 +236,12 @@ def run_command(
             process.kill()
             process.wait()
     if process.returncode:
-        raise QueryFailed(said.read_text(encoding="utf-8", errors="replace").strip().removeprefix("error: "))
+        raise QueryFailed(stderr.read_text(encoding="utf-8", errors="replace").strip().removeprefix("error: "))
 
 
 @contextmanager
 def _turn(queued: Callable[[int], object]) -> Iterator[None]:
-    """Wait until fewer than ``AT_ONCE`` of those who came before have not ended."""
+    """Wait until fewer than ``AT_ONCE`` earlier commands are running."""
     place = object()
     _queue.append(place)
     try:
@@ -268,7 +268,7 @@ def _wait_for(
 
 
 def queue_message(first: int) -> str:
-    """Return how many commands come before one that waits."""
+    """Return a message with the number of commands ahead of one that waits."""
     return f"Waiting: {AT_ONCE} queries or files are made at a time, and this one is number {first} in the queue"
 
 
@@ -279,7 +279,7 @@ def _too_much(problem: str, expected: str) -> QueryFailed:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes of all files in a folder, however deep, also of those that the command removes meanwhile."""
+    """Return the total size of all files below a folder in bytes, even if the command removes some meanwhile."""
     total = 0
     for root, _, names in os.walk(folder):
         for name in names:

@@ -11,7 +11,7 @@ import streamlit as st
 from talkhouse.charts import words
 from talkhouse.charts.declarations import metrics
 from talkhouse.charts.declared import Chart, ChartKind, Dashboard, Filter, Headline, rows_of_charts
-from talkhouse.charts.draw import draw, with_units
+from talkhouse.charts.draw import draw, file_name, picture, with_units
 from talkhouse.charts.fields import NOTHING, NUMBERS, ChartField, Rows, fields, number
 from talkhouse.charts.query import (
     OPTIONS,
@@ -33,18 +33,18 @@ from talkhouse.dashboard.leads import leads
 from talkhouse.dashboard.tables import OPEN, cell_text, counted, draw_chosen, table_html
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
+from talkhouse.escaping import visible
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import CatalogueError
-from talkhouse.visible import visible
 
 _PAGES = {"read": "Read", "tasks": "Examples", "sql": "SQL"}
-"""What a link to a page is called; to another one, More."""
+"""Labels of links to pages; of others, More."""
 
 
 def draw_headlines(opened: ServedWarehouse, headlines: Iterable[Headline]) -> None:
-    """Draw the sentences that have something to say, one below another, and what opens their receipts.
+    """Draw the headlines that have values, one below another, and the control that opens their receipts.
 
-    One that is broken says so in its place.
+    A broken one shows its error in its place.
     """
     lines, queries = [], {}
     for headline in headlines:
@@ -92,14 +92,14 @@ _TILE = 168
 
 
 def draw_dashboard(opened: ServedWarehouse, dashboard: Dashboard) -> None:
-    """Draw a dashboard below what is on the page: what was found first."""
+    """Draw a dashboard below what is on the page, beginning with its headlines."""
     draw_headlines(opened, dashboard.headlines)
     choices = draw_filters(opened, dashboard.filters)
     draw_charts(opened, dashboard.charts, choices)
 
 
 def draw_filters(opened: ServedWarehouse, filters: Iterable[Filter]) -> Choices:
-    """Draw the filters, whose state is in the URL, and return what was chosen; one with a single value is left out."""
+    """Draw the filters, whose state is in the URL, and return the choices; one with a single value is left out."""
     offered = [(choice, _options(opened, choice)) for choice in filters]
     wanted = [(choice, options) for choice, options in offered if len(options) > 1]
     if not wanted:
@@ -127,7 +127,7 @@ def _options(opened: ServedWarehouse, choice: Filter) -> list[str]:
 def draw_charts(opened: ServedWarehouse, charts: Iterable[Chart], choices: Choices, *, level: int = 2) -> None:
     """Draw charts of a dashboard row by row, below headings of a level.
 
-    One that can't be computed says so in its place.
+    One that can't be computed shows its error in its place.
     """
     for row in rows_of_charts(charts):
         if all(chart.kind is ChartKind.NUMBER for chart in row):
@@ -158,7 +158,7 @@ _ROW, _LINE, _MOST_LINES, _LETTERS = 35, 20, 4, 48
 """Pixels of a row and of each further line of its texts, how many lines are shown, and about how long one is."""
 
 _NAMING = ("scheme", "dialogue_id", "record_id", "turn_index")
-"""Columns that say which turn or dialogue a row is about."""
+"""Columns that identify the turn or dialogue of a row."""
 
 _LEADS = "_leads"
 
@@ -171,7 +171,7 @@ def draw_table(
     of: int | None = None,
     leads: Sequence[str] | None = None,
 ) -> None:
-    """Draw rows as a table, and say how many there are; ``of`` is how many there would be without a limit."""
+    """Draw rows as a table, with their number; ``of`` is their number without a limit."""
     columns = long_last(columns, rows)
     rows = rows[[column.name for column in columns]]
     if rows.height <= MOST_WHOLE:
@@ -186,10 +186,11 @@ def draw_table(
 
 @st.fragment
 def _draw_rows(rows: pl.DataFrame, columns: Sequence[ChartField], leads: Sequence[str] | None) -> None:
-    """Draw rows, of whatever number: as high as their texts need, up to some lines; and the row that was chosen."""
+    """Draw any number of rows: as high as their texts need, up to some lines; and the chosen row."""
     config: dict[str, Any] = {column.name: _column(column, rows) for column in columns}
     linked = [pl.Series(_LEADS, leads, pl.String)] if leads is not None else []
-    height = _row_height(rows)
+    longest = max(map(_longest, rows.iter_columns()), default=0)
+    height = _ROW + _LINE * (min(_MOST_LINES, max(1, ceil(longest / _LETTERS))) - 1)
     # By Arrow: of a Polars frame Streamlit makes a Pandas one.
     chosen = st.dataframe(
         rows.select(*linked, pl.all()).to_arrow(),
@@ -211,7 +212,7 @@ def _column(column: ChartField, rows: pl.DataFrame) -> Any:
 
 
 def ranking_first(chart: Chart, columns: Sequence[ChartField]) -> list[ChartField]:
-    """Return the columns of a table with what its rows are ranked by right behind what names them."""
+    """Return the columns of a table with those that rank its rows right after those that name them."""
     if not chart.largest_first:
         return list(columns)
     (by,) = [column for column in columns if column.name == chart.metrics[0]]
@@ -221,18 +222,13 @@ def ranking_first(chart: Chart, columns: Sequence[ChartField]) -> list[ChartFiel
 
 
 def long_last(columns: Sequence[ChartField], rows: pl.DataFrame) -> list[ChartField]:
-    """Return the columns with those of long texts behind the others, or numbers would be out of sight on a phone."""
+    """Return the columns with long texts last, or numbers would be out of sight on a phone."""
     return sorted(columns, key=lambda column: _longest(rows[column.name]) > _LETTERS)
 
 
 def _longest(values: pl.Series) -> int:
     length = values.str.len_chars().max() if values.dtype == pl.String else 0
     return length if isinstance(length, int) else 0
-
-
-def _row_height(rows: pl.DataFrame) -> int:
-    longest = max((_longest(rows[name]) for name in rows.columns), default=0)
-    return _ROW + _LINE * (min(_MOST_LINES, max(1, ceil(longest / _LETTERS))) - 1)
 
 
 LINK = st.column_config.LinkColumn("Open", display_text=OPEN, width=60)
@@ -242,7 +238,7 @@ LINK = st.column_config.LinkColumn("Open", display_text=OPEN, width=60)
 def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: Choices, level: int, run: Rows) -> None:
     """Draw a chart, whose query is given to ``run``, below a heading of a level.
 
-    CatalogueError where it can't be computed.
+    Raises CatalogueError if it can't be computed.
     """
     of_view = metrics(opened.query_files).get(chart.view, {})
     chosen = narrowed(chart, choices, opened.columns.get(chart.view, ()))
@@ -290,7 +286,7 @@ def _draw_what_it_shows(
     sql: str,
     drawn: Callable[[], Any] | None = None,
 ) -> None:
-    """Draw, side by side, what opens the numbers of a chart, its files and its receipt."""
+    """Draw, side by side, the controls that open the numbers of a chart, its files and its receipt."""
     with st.container(horizontal=True):
         with st.container(width="content"):
             _draw_numbers(chart, columns, rows, lead)
@@ -302,7 +298,7 @@ def _draw_what_it_shows(
 
 
 def heading(title: str, description: str, level: int) -> None:
-    """Draw a heading of level 2 or 3, with what is to be known beside it."""
+    """Draw a heading of level 2 or 3, with a description next to it."""
     draw_heading = st.header if level == 2 else st.subheader
     draw_heading(plain(title), anchor=False, help=plain(description, lines=True) or None)
 
@@ -311,7 +307,7 @@ def _draw_number(chart: Chart, column: ChartField, rows: pl.DataFrame) -> str:
     """Draw a number, and return it as it is written."""
     assert column.metric  # noqa: S101 - a number has a metric and nothing else
     value = number(rows.item(), column.metric.format)
-    # Streamlit cuts the label of a metric where it does not fit.
+    # Streamlit cuts a metric's label that does not fit.
     with st.container(gap=None):
         st.caption(plain(chart.title), help=plain(chart.description or column.metric.description) or None)
         st.metric(plain(chart.title), value, label_visibility="collapsed")
@@ -320,9 +316,9 @@ def _draw_number(chart: Chart, column: ChartField, rows: pl.DataFrame) -> str:
 
 @st.fragment
 def _draw_numbers(chart: Chart, columns: list[ChartField], rows: pl.DataFrame, lead: list[str] | None) -> None:
-    """Draw what opens the numbers of a chart: those who can't see or point at a mark read them, and open it, there.
+    """Draw the control that opens the numbers of a chart, for readers who can't see or point at a mark.
 
-    They are made when they are asked for, and the rest of the page stays as it is.
+    They are made on request, and the rest of the page stays as it is.
     """
     popover = st.popover(
         "Numbers", icon=":material/table:", type="tertiary", key=f"numbers {chart.title}", on_change="rerun"
@@ -337,19 +333,16 @@ _FILES = {"png": "image/png", "svg": "image/svg+xml", "csv": "text/csv"}
 
 @st.fragment
 def draw_files(title: str, rows: pl.DataFrame, drawn: Callable[[], Any]) -> None:
-    """Draw what opens the files of a chart: two pictures, and its numbers; each is made when it is asked for."""
+    """Draw the control that opens the files of a chart: two pictures, and its numbers; each is made on request."""
     popover = st.popover("Save", icon=":material/download:", type="tertiary", key=f"save {title}", on_change="rerun")
     if popover.open:
-        # Only here, for it takes a while.
-        from talkhouse.charts.pictures import file_name, picture
-
-        made: dict[str, Callable[[], bytes]] = {
+        files: dict[str, Callable[[], bytes]] = {
             "png": lambda: picture(drawn(), title, "png"),
             "svg": lambda: picture(drawn(), title, "svg"),
             "csv": lambda: rows.write_csv().encode(),
         }
         with popover.container(horizontal=True):
-            for ending, make in made.items():
+            for ending, make in files.items():
                 st.download_button(
                     ending.upper(),
                     make,
@@ -361,10 +354,10 @@ def draw_files(title: str, rows: pl.DataFrame, drawn: Callable[[], Any]) -> None
 
 
 def _why_empty(opened: ServedWarehouse, chart: Chart, choices: Choices) -> str:
-    """Return why a chart has no rows: by what was chosen, or as nothing of the kind, or not all files, were loaded."""
+    """Return the reason for an empty chart: the filters, or that nothing it counts, or not all files, were loaded."""
     if any(choices.values()):
         return "Nothing matches the filters."
-    view = next((one for one in opened.catalogue.written_views if one.full_name == f"{BI}.{chart.view}"), None)
+    view = next((view for view in opened.catalogue.written_views if view.full_name == f"{BI}.{chart.view}"), None)
     what = f" ({view.comment.rstrip('.')})" if view else ""
     return plain(
         ". ".join(

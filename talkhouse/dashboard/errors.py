@@ -1,4 +1,4 @@
-"""What went wrong, on the page: the process stays alive, and the page comes back when the cause is gone."""
+"""Errors on a page: the process stays alive, and the page comes back when the cause is gone."""
 
 import re
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from contextlib import contextmanager
 import duckdb
 import streamlit as st
 
+from talkhouse.escaping import visible
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.visible import visible
 
 _NEXT = re.compile(r"^  next:     .*$", re.MULTILINE)
-"""The line of a message that says what to do next."""
+"""The line of a message with the next step."""
 
 _ON_A_PAGE = {
     "talkhouse views": "see Views and tables, and their columns, on the SQL page",
@@ -20,12 +20,12 @@ _ON_A_PAGE = {
     "--limit": "select fewer rows",
     "--output": "download the rows",
 }
-"""What a message advises to type in a terminal -> what to do on a page instead."""
+"""Advice for a terminal -> the same for a page."""
 
 
 @contextmanager
 def shown(headline: str = "This can't be shown.") -> Iterator[None]:
-    """Show an error of ours, or of DuckDB, in place of the rest of the page."""
+    """Show a Talkhouse or DuckDB error in place of the rest of the page."""
     try:
         yield
     except TalkhouseError as error:
@@ -35,13 +35,13 @@ def shown(headline: str = "This can't be shown.") -> Iterator[None]:
 
 
 def show(message: str, headline: str) -> None:
-    """Show a message as it is: what it quotes never acts on the page."""
+    """Show a message verbatim: quoted text is never Markdown or HTML."""
     st.error(headline, icon=":material/error:")
     st.code(visible(on_a_page(message), lines=True), language=None, wrap_lines=True)
 
 
 def on_a_page(message: str) -> str:
-    """Return a message for those who have a page before them: where it names options of a command, what to do here."""
+    """Return a message for readers of a page: advice on command options becomes advice for the page."""
     return _NEXT.sub(_instead, message)
 
 

@@ -1,4 +1,4 @@
-"""The examples of the tasks: which there are, and one of them, without reading the whole of its view.
+"""The examples of the tasks: a list of the tasks, and single examples, without reading the whole view.
 
 An example is found in ``main.examples``, and then in its view by the record and the dialogue that it was made from: so
 the view looks up one dialogue. A label is only in the view, which then gives this column of all its rows.
@@ -36,7 +36,7 @@ order by release nulls last, split nulls last
 """
 
 _KEYS = ("split", "example_index", "record_id", "dialogue_id")
-"""What together finds one row of any task view, as ``bi.example_labels`` joins them."""
+"""Columns that together identify a row of any task view, as ``bi.example_labels`` joins them."""
 
 _PLACED = f"""
 select {", ".join(_KEYS)}
@@ -53,7 +53,7 @@ where schema_name = $corpus and view_name = $task and database_name = current_da
 _ABOUT_PLACE = frozenset(
     column.name for table in ("examples", "records", "dialogues") for column in metadata.tables[table].columns
 )
-"""Columns that say where an example is from: those that a view takes from these tables."""
+"""Columns for the origin of an example: those that a view takes from these tables."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class TaskColumn:
 
     @property
     def is_about_place(self) -> bool:
-        """Whether it says where the example is from, and not what a model is given or has to give."""
+        """Whether it is about the origin of the example, and not about input or output of a model."""
         return self.name in _ABOUT_PLACE
 
 
 @dataclass(frozen=True)
 class ExampleTask:
-    """A task view with what is declared about it."""
+    """A task view with its declaration."""
 
     corpus: str
     name: str
@@ -80,7 +80,7 @@ class ExampleTask:
     columns: tuple[TaskColumn, ...]
     grain: tuple[str, ...]
     label: str | None
-    """The column of the right answer, where that is of a closed set."""
+    """The column of the right answer, if that is of a closed set."""
     has_many_labels: bool
     """Whether this column is a list."""
     scheme: str | None
@@ -94,7 +94,7 @@ class ExampleTask:
 
     @property
     def name_in_sql(self) -> str:
-        """The same in SQL, where a name may need quotes."""
+        """The same in SQL, quoted if necessary."""
         return identifier(self.corpus, self.name)
 
     @property
@@ -105,7 +105,7 @@ class ExampleTask:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which examples of a task; None is all."""
+    """A choice of a task's examples; None is all."""
 
     release: str | None = None
     split: str | None = None
@@ -130,7 +130,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Size:
-    """How many examples a publisher's release and split of a task have."""
+    """The number of examples of a publisher's release and split of a task."""
 
     release: str | None
     split: str | None
@@ -143,7 +143,7 @@ def task_names(opened: ServedWarehouse) -> list[str]:
 
 
 def find_task(opened: ServedWarehouse, full_name: str) -> ExampleTask:
-    """Return a task by the full name of its view; what the catalogue does not know is not declared."""
+    """Return a task by the full name of its view; a task unknown to the catalogue has no declaration."""
     corpus, _, name = full_name.partition(".")
     with opened.connection() as con:
         columns = tuple(
@@ -165,13 +165,13 @@ def find_task(opened: ServedWarehouse, full_name: str) -> ExampleTask:
 
 
 def sizes(opened: ServedWarehouse, task: ExampleTask) -> list[Size]:
-    """Return how many examples each publisher's release and split has, in the order of an export."""
+    """Return the number of examples of each publisher's release and split, in the order of an export."""
     rows = opened.rows(_SIZES, {"corpus": task.corpus, "task": task.name})
     return [Size(*row) for row in rows.iter_rows()]
 
 
 def label_counts(opened: ServedWarehouse, task: ExampleTask, choice: Choice) -> dict[str, int]:
-    """Return the labels of the examples that are chosen, the most frequent first, with how many have it."""
+    """Return the labels of the chosen examples with their counts, the most frequent first."""
     if task.label is None:
         return {}
     column = quoted(task.label)
@@ -201,7 +201,7 @@ def example(
 
 
 def _first(rows: pl.DataFrame, task: ExampleTask, position: int) -> dict[str, Any]:
-    """Return the first row; CatalogueError where the view of the task has not all of its examples."""
+    """Return the first row; CatalogueError if the view of the task lacks some of its examples."""
     if rows.is_empty():
         raise CatalogueError(
             f"the view {task.full_name} has no row of example {position + 1}",

@@ -1,10 +1,10 @@
-"""What guards the pages: who may ask, under which name and from which page, and Streamlit's options.
+"""The guard of the pages: which users, host names and origins may send requests, and Streamlit's options.
 
 Everything that reaches the server passes ``Guard`` first, by HTTP and by websocket.
 
-Each option of Streamlit is ours or its default, whatever files, secrets and the environment say. Streamlit reads
+Streamlit's options are ours or its defaults, whatever files, secrets and the environment say. Streamlit reads
 ``.streamlit/config.toml`` and ``secrets.toml`` of the home folder, of the folder that it was started in and of the
-script's folder, and puts secrets into the environment, which the commands that make files inherit. Whoever can write to
+script's folder, and puts secrets into the environment, which the file-making commands inherit. Anyone able to write to
 one of these folders could lift every limit. So no such file is read at all: options given as flags would override
 files, but not the secrets, nor what a damaged file does.
 """
@@ -25,10 +25,10 @@ from talkhouse.schema.errors import TalkhouseError
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
-"""What the server is called; a page elsewhere can't reach it under another name (DNS rebinding)."""
+"""Host names of the server; a page elsewhere can't reach it under another one (DNS rebinding)."""
 
 PARAMETER = "token"
-"""Of an address, once: the answer is a cookie."""
+"""The parameter of an address, used once: the answer is a cookie."""
 
 _HTTP_PORT = 80
 
@@ -61,7 +61,7 @@ _PAGE = """<!DOCTYPE html>
 class Guard:
     """An ASGI application that passes on what may reach another one, and answers 403 to the rest.
 
-    ``token`` is None for a server that anybody on this machine may use: names and origins are checked all the same.
+    ``token`` is None for a server open to every user of this machine: names and origins are still checked.
     ``policy`` is the Content-Security-Policy of the pages.
     """
 
@@ -79,12 +79,12 @@ class Guard:
         asked = HTTPConnection(scope)
         if refusal := self._refusal(asked):
             return await self._refuse(refusal, scope, receive, send)
-        if scope["type"] == "http" and _given(asked) is not None:
+        if scope["type"] == "http" and _token_in(asked) is not None:
             return await self._without_token(asked)(scope, receive, self._with_headers(send, _NOTHING))
         return await self._app(scope, receive, self._with_headers(send, self._policy))
 
     def _refusal(self, asked: HTTPConnection) -> str:
-        """Return in HTML why a request is refused; empty for one that is answered."""
+        """Return the reason for refusing a request, as HTML; empty if it is answered."""
         if asked.headers.getlist("host") not in [[host] for host in self._hosts]:
             return f"This server is called <b>{self._address}</b> alone."
         if not _is_from_here(asked):
@@ -102,14 +102,14 @@ class Guard:
         """Return whether a request has the cookie, or the token in its address."""
         if self._token is None:
             return True
-        given = [_given(asked)] if asked.scope["type"] == "http" else []
-        return any(one is not None and self._is_token(one) for one in [*given, *self._cookies(asked)])
+        tokens = [_token_in(asked)] if asked.scope["type"] == "http" else []
+        return any(value is not None and self._is_token(value) for value in [*tokens, *self._cookies(asked)])
 
     def _is_token(self, text: str) -> bool:
         return self._token is not None and secrets.compare_digest(text.encode(), self._token.encode())
 
     def _cookies(self, asked: HTTPConnection) -> list[str]:
-        """Return the values of our cookie; a page of another port may have set more of that name."""
+        """Return the values of Talkhouse's cookie; a page of another port may have set more of that name."""
         pairs = [pair.partition("=") for line in asked.headers.getlist("cookie") for pair in line.split(";")]
         return [value.strip() for name, _, value in pairs if name.strip() == self._cookie]
 
@@ -119,16 +119,16 @@ class Guard:
         By a page and not by a redirect: where another page led here, browsers would follow a redirect without the
         cookie, which is for what begins on this server.
         """
-        kept = "&".join(part for part in _parts(asked) if not _is_parameter(part))
+        query = "&".join(part for part in _parts(asked) if not _is_parameter(part))
         path = asked.scope["raw_path"].decode("latin-1")
-        target = escape(f"http://{asked.headers['host']}{path}{'?' if kept else ''}{kept}")
+        target = escape(f"http://{asked.headers['host']}{path}{'?' if query else ''}{query}")
         head = f'<meta http-equiv="refresh" content="0;url={target}">\n'
         response = HTMLResponse(
             _PAGE.format(head=head, body=f'<p><a href="{target}">Talkhouse</a></p>'),
             headers={"Cache-Control": "no-store"},
         )
-        given = _given(asked)
-        if self._token is not None and given is not None and self._is_token(given):
+        token = _token_in(asked)
+        if self._token is not None and token is not None and self._is_token(token):
             response.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="strict")
         return response
 
@@ -142,7 +142,7 @@ class Guard:
         await response(scope, receive, self._with_headers(send, _NOTHING))
 
     def _with_headers(self, send: Send, policy: str) -> Send:
-        """Add to each answer what browsers shall keep to."""
+        """Add to each answer the headers that browsers must obey."""
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -156,7 +156,7 @@ class Guard:
 
 
 def _is_from_here(asked: HTTPConnection) -> bool:
-    """Return whether a page of this very server asked, or a program; a link elsewhere may open a page in a tab."""
+    """Return whether a page of this server, or a program, sent a request; links elsewhere may open a page in a tab."""
     origins = asked.headers.getlist("origin")
     if origins and origins != [f"http://{asked.headers['host']}"]:
         return False
@@ -176,8 +176,8 @@ def _is_parameter(part: str) -> bool:
     return part.partition("=")[0] == PARAMETER
 
 
-def _given(asked: HTTPConnection) -> str | None:
-    """Return the token in the address; the last, where there are several."""
+def _token_in(asked: HTTPConnection) -> str | None:
+    """Return the token in the address; the last, if there are several."""
     found = [part.partition("=")[2] for part in _parts(asked) if _is_parameter(part)]
     return found[-1] if found else None
 
@@ -185,7 +185,7 @@ def _given(asked: HTTPConnection) -> str | None:
 _VARIABLES = "STREAMLIT_"
 
 _OPTIONS: Mapping[str, Any] = {
-    # The guard refuses what these refuse, and more. They hold without it too.
+    # The guard refuses everything that these refuse, and more. They hold without it too.
     "server.address": ADDRESS,
     "server.allowedHosts": list(NAMES),
     "server.enableCORS": True,
@@ -231,7 +231,7 @@ _OPTIONS: Mapping[str, Any] = {
 
 
 def impose(port: int) -> None:
-    """Set all options of this process for good; raises TalkhouseError where Streamlit has taken one from elsewhere."""
+    """Set all options of this process for good; raises TalkhouseError if Streamlit has taken one from elsewhere."""
     for name in [name for name in os.environ if name.startswith(_VARIABLES)]:
         del os.environ[name]
     from streamlit import config

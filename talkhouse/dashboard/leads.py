@@ -1,4 +1,4 @@
-"""Where the marks and rows of a chart lead: to a turn, or to the conversations or examples that they stand for."""
+"""Links of the marks and rows of a chart: to a turn, or to the conversations or examples that they stand for."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.queries.catalogue import BI
 
 _PLACES = ("dialogue_id", "record_id")
-"""Columns that say which conversation a row is of."""
+"""Columns that identify the conversation of a row."""
 
 _OTHERS = {"corpus_id": "corpus", "known_speaker_name": "speaker", "bot": "speaker"}
 """Facets of the page Read that are not named as the column is."""
@@ -30,7 +30,7 @@ _READ = {facet.name for facet in FACETS}
 
 
 def leads(opened: ServedWarehouse, chart: Chart, rows: pl.DataFrame, choices: Choices) -> list[str] | None:
-    """Return the address that each row of a chart leads to; None where they lead nowhere.
+    """Return the address that each row of a chart leads to, or None if there are no links.
 
     A chart that declares nothing leads to examples of its tasks, or to the conversations that its columns stand for.
     """
@@ -45,13 +45,16 @@ def leads(opened: ServedWarehouse, chart: Chart, rows: pl.DataFrame, choices: Ch
     if page.partition("?")[0] == "tasks":
         tasks = {full.partition(".")[2]: full for full in task_names(opened)}
         return [_tasks(tasks, page, _columns(row, choices)) for row in rows[list(chart.columns)].iter_rows(named=True)]
+    if page.partition("?")[0] != "read":
+        return [page] * rows.height
     fixed = _parameters(page) | _corpus(opened, chart)
     full_names = [full.partition(".") for full in task_names(opened)] if _OUTCOME in chart.columns else []
     tasks = {task: f"{corpus}.{task}" for corpus, _, task in full_names if [corpus] == fixed.get("corpus")}
-    return [
-        _read(chart, page, fixed, _columns(row, choices), tasks)
-        for row in rows[list(chart.columns)].iter_rows(named=True)
-    ]
+    found = []
+    for row in rows[list(chart.columns)].iter_rows(named=True):
+        facets: dict[str, Any] = {**fixed, **dict(_facets(chart, _columns(row, choices), tasks))}
+        found.append(links.read(**facets))
+    return found
 
 
 def _page(chart: Chart) -> str:
@@ -61,7 +64,7 @@ def _page(chart: Chart) -> str:
 
 
 def _columns(row: Mapping[str, Any], choices: Choices) -> dict[str, list[str]]:
-    """Return what a row stands for: what it is grouped by, which is narrower than what was chosen of the same."""
+    """Return the columns that define a row: its groups, which are narrower than the filters on the same columns."""
     return {**choices, **{name: [str(value)] for name, value in row.items() if value is not None}}
 
 
@@ -71,22 +74,9 @@ def _tasks(tasks: Mapping[str, str], page: str, columns: Mapping[str, list[str]]
     return links.tasks(tasks.get(task, task), **chosen)
 
 
-def _read(
-    chart: Chart,
-    page: str,
-    fixed: Mapping[str, list[str]],
-    columns: Mapping[str, list[str]],
-    tasks: Mapping[str, str],
-) -> str:
-    if page.partition("?")[0] != "read":
-        return page
-    facets: dict[str, Any] = {**fixed, **dict(_facets(chart, columns, tasks))}
-    return links.read(**facets)
-
-
 def _corpus(opened: ServedWarehouse, chart: Chart) -> dict[str, list[str]]:
     """Return the corpus whose dashboard has the chart, as a facet."""
-    folders = (one.folder for one in dashboards(opened.query_files) if chart in one.dashboard.charts)
+    folders = (file.folder for file in dashboards(opened.query_files) if chart in file.dashboard.charts)
     folder = next(folders, BI)
     return {} if folder == BI else {"corpus": [folder]}
 

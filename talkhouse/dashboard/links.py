@@ -1,4 +1,4 @@
-"""Addresses of pages, relative to one another, and how the turn that an address names comes into sight."""
+"""Addresses of pages, relative to one another, and the script that scrolls to the turn that an address names."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from talkhouse.dashboard.guard import PARAMETER
 from talkhouse.dashboard.text import html
-from talkhouse.visible import visible
+from talkhouse.escaping import visible
 
 
 def read(
@@ -61,18 +61,18 @@ def page(name: str) -> str:
 
 
 def quality(rule: str) -> str:
-    """Return the address of what a rule has found."""
+    """Return the address of the findings of a rule."""
     return _address("quality", {"rule": visible(rule)})
 
 
 token: str | None = None
-"""What opens the pages that this process serves; None: nothing is needed."""
+"""The token for the pages that this process serves; None: none is needed."""
 
 
 def shared(here: str, parameters: Mapping[str, Sequence[str]], *, with_token: bool) -> str:
-    """Return the whole address of what is open: for who has opened the pages before, or with what opens them."""
-    given = {**parameters, **({PARAMETER: [token]} if with_token and token else {})}
-    return f"{here}?{urlencode(given, doseq=True)}" if given else here
+    """Return the full address of the open page: for a browser with the cookie, or with the token."""
+    query = {**parameters, **({PARAMETER: [token]} if with_token and token else {})}
+    return f"{here}?{urlencode(query, doseq=True)}" if query else here
 
 
 def is_free(name: str) -> bool:
@@ -114,9 +114,9 @@ SCRIPT = (
     " for (const act of ['wheel', 'keydown', 'pointerdown']) addEventListener(act, leave, {once: true});"
     " setTimeout(leave, 3000);}}"
 )
-"""What is drawn above the turn afterwards moves it, so for a moment it is followed, until somebody does something."""
+"""Elements drawn above the turn later move it, so it is followed for a moment, until the user does something."""
 
 
 def arrival_html(place: str) -> str:
-    """Return what scrolls to the turn that is marked, once for each place; to be drawn after the conversation."""
+    """Return a script that scrolls to the marked turn, once for each place; to be drawn after the conversation."""
     return f'<span hidden title="{html(place, lines=False)}"></span><script>{SCRIPT}</script>'

@@ -1,6 +1,5 @@
-"""The examples of the page Errors, dialogue by dialogue: turns around them, the gold answer, what systems say."""
+"""The examples of the page Errors, dialogue by dialogue: turns around them, the gold answer, the systems' answers."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +10,10 @@ from talkhouse.dashboard import links
 from talkhouse.dashboard.examples import ExampleTask, find_task
 from talkhouse.dashboard.outcomes import NOTHING, ErrorsState, ShownOutcomes
 from talkhouse.dashboard.tables import counted
-from talkhouse.dashboard.text import html, tag, text, who
+from talkhouse.dashboard.text import html, style, tag, text, who
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.scores.outcomes import OutcomeKind
 
 _DIALOGUES = 10
@@ -28,54 +28,7 @@ _BEFORE, _AFTER = 3, 1
 _LETTERS = 1_000
 """Characters of a text that are shown."""
 
-_TURNS = """
-with wanted as (
-    select unnest($dialogues::varchar[]) as dialogue_id, unnest($begins::integer[]) as begin_index,
-        unnest($ends::integer[]) as end_index
-),
-places as (
-    select distinct turns.rowid as row_number
-    from main.turns
-    inner join wanted on wanted.dialogue_id = turns.dialogue_id
-        and turns.turn_index between wanted.begin_index and wanted.end_index
-)
-select turns.dialogue_id, turns.turn_index, turns.role, turns.kind, speakers.name as speaker, turns.text
-from main.turns
-left join main.speakers using (speaker_id)
-where turns.rowid in (select row_number from places)
-order by turns.dialogue_id, turns.turn_index
-"""
-# The row numbers first, as in a search, so that of all texts only these are read.
-
-_STYLE = """
-<style>
-.errors { --quiet: light-dark(#5f6672, #9aa3b2); --line: light-dark(#e2e5ea, #343a46);
-  font-size: 0.95rem; line-height: 1.45; }
-.errors .dialogue { border-top: 1px solid var(--line); padding: 0.7rem 0; }
-.errors .head { font-size: 0.85rem; display: flex; flex-wrap: wrap; gap: 0 0.9rem; }
-.errors .head a { color: inherit; font-weight: 600; overflow-wrap: anywhere; }
-.errors .fact, .errors .gap, .errors .role, .errors .index { color: var(--quiet); }
-.errors .turn { display: grid; grid-template-columns: 2.2rem minmax(0, 1fr); column-gap: 0.75rem; padding: 0.1rem 0; }
-.errors .index { text-align: end; font-variant-numeric: tabular-nums; }
-.errors .speaker { font-weight: 600; margin-inline-end: 0.4rem; }
-.errors .role { margin-inline-end: 0.4rem; font-size: 0.85rem; }
-.errors .said { white-space: pre-wrap; overflow-wrap: anywhere; }
-.errors .turn.around { color: var(--quiet); }
-.errors .answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13rem), 1fr));
-  gap: 0.3rem 0.6rem; margin: 0.25rem 0 0.5rem; padding-inline-start: 2.95rem; font-size: 0.85rem; }
-.errors .answer { border-inline-start: 3px solid; border-radius: 0.2rem; padding: 0.15rem 0.6rem;
-  overflow-wrap: anywhere; white-space: pre-wrap; }
-.errors .gold { border-color: light-dark(#8a5a00, #f0c04a); background: light-dark(#fdf6e3, #2f280f); }
-.errors .right { border-color: light-dark(#1f8a4c, #57c98a); background: light-dark(#e9f7ef, #14301f); }
-.errors .wrong { border-color: light-dark(#c0392b, #ff8a80); background: light-dark(#fdecea, #3b1a18); }
-.errors .name { font-weight: 600; }
-.errors .empty { font-style: italic; }
-.errors .example { grid-column: 1 / -1; font-size: 0.8rem; color: var(--quiet); }
-.errors .example a { color: inherit; }
-@media (max-width: 640px) { .errors .answers { padding-inline-start: 0; } }
-</style>
-"""
-"""By colours and by words: who sees no colours reads right and wrong."""
+_STYLE = style(__file__, "outcome_dialogues")
 
 
 def draw_examples(opened: ServedWarehouse, shown: ShownOutcomes, rows: pl.DataFrame) -> None:
@@ -93,7 +46,7 @@ def draw_examples(opened: ServedWarehouse, shown: ShownOutcomes, rows: pl.DataFr
     found = rows.with_columns(owner).filter(pl.col("owner").is_in(here.implode()))
     task = find_task(opened, shown.task)
     parts = found.partition_by("owner", as_dict=True, maintain_order=True)
-    talks = [parts[(one,)].sort("turn_index", "example_index", nulls_last=True) for one in here]
+    talks = [parts[(key,)].sort("turn_index", "example_index", nulls_last=True) for key in here]
     turns = _turns(opened, pl.concat([talk.head(_EXAMPLES) for talk in talks]))
     answers = _Answers(opened, task, found) if shown.kind in (OutcomeKind.RANKING, OutcomeKind.TEXT) else None
     body = "".join(_dialogue(shown, talk, turns.get(talk["owner"][0], {}), answers) for talk in talks)
@@ -115,17 +68,17 @@ def _turns(opened: ServedWarehouse, examples: pl.DataFrame) -> dict[str, dict[in
         "ends": spans["end"].to_list(),
     }
     found: dict[str, dict[int, dict[str, Any]]] = {}
-    for turn in opened.rows(_TURNS, values).to_dicts():
+    for turn in opened.rows(sql_of(__file__, "outcome_turns"), values).to_dicts():
         found.setdefault(turn["dialogue_id"], {})[turn["turn_index"]] = turn
     return found
 
 
 class _Answers:
-    """What texts stand behind the positions of candidates, and the gold text: of examples on one page."""
+    """The texts at the positions of candidates, and the gold text: of the examples on one page."""
 
     def __init__(self, opened: ServedWarehouse, task: ExampleTask, found: pl.DataFrame) -> None:
         names = [column.name for column in task.columns]
-        lists = [one.name for one in task.columns if one.type == "VARCHAR[]" and re.search("candidate", one.name)]
+        lists = [column.name for column in task.columns if column.type == "VARCHAR[]" and "candidate" in column.name]
         texts = [name for name in lists if not name.endswith(("_ids", "_images"))]
         self._list = texts[0] if texts else None
         self._line = "candidate" if "candidate" in names else None
@@ -138,7 +91,7 @@ class _Answers:
         self._rows = {(row.get("release"), row["split"], row["example_index"]): row for row in rows.to_dicts()}
 
     def candidate(self, row: Mapping[str, Any], best: int | None) -> str | None:
-        """Return the text of a candidate: by its position, or by its own example where each line has one."""
+        """Return the text of a candidate: by its position, or by its own example if each line has one."""
         key = row["release"], row["split"]
         if best is None:
             return None
@@ -159,7 +112,7 @@ class _Answers:
 def _dialogue(
     shown: ShownOutcomes, examples: pl.DataFrame, turns: Mapping[int, Mapping[str, Any]], answers: _Answers | None
 ) -> str:
-    """Return a dialogue: the turns around its examples, and below each what is gold and what the systems say."""
+    """Return a dialogue: the turns around its examples, and below each the gold answer and those of the systems."""
     rows = examples.head(_EXAMPLES).to_dicts()
     first = rows[0]
     address = links.read(
@@ -168,7 +121,7 @@ def _dialogue(
     head = f'<a href="{html(address, lines=False)}" target="_blank" rel="noopener">{html(first["owner"])}</a>'
     places = (first["release"], first["split"], first["subset"], first["language"], first["domain"])
     body = tag("div", "head", head + "".join(text("fact", place) for place in dict.fromkeys(places) if place))
-    left = {row["turn_index"]: [one for one in rows if one["turn_index"] == row["turn_index"]] for row in rows}
+    left = {row["turn_index"]: [other for other in rows if other["turn_index"] == row["turn_index"]] for row in rows}
     previous = None
     for index, turn in turns.items():
         if previous is not None and index > previous + 1:
@@ -197,12 +150,12 @@ def _example(shown: ShownOutcomes, row: Mapping[str, Any], answers: _Answers | N
             notes.append(f"F1 {row[f'{side}_f1']:.2f}")
         if row[f"{side}_sure"] is not None:
             notes.append(f"sure: {row[f'{side}_sure']:.3g}")
-        said = _text(row[side])
+        answer = _text(row[side])
         if answers is not None and is_ranking:
             first = answers.candidate(row, row[f"{side}_best"])
-            said = "" if first is None else f"puts first: {_text(first)}"
+            answer = "" if first is None else f"puts first: {_text(first)}"
         is_right = "right" if row[f"{side}_is_right"] else "wrong"
-        lines += _answer(is_right, f"{name} is {is_right}", said, ", ".join(notes))
+        lines += _answer(is_right, f"{name} is {is_right}", answer, ", ".join(notes))
     choices: dict[str, str | int] = {"task_split": row["split"], "example": row["example_index"] + 1}
     if row["release"]:
         choices["task_release"] = row["release"]
@@ -212,14 +165,14 @@ def _example(shown: ShownOutcomes, row: Mapping[str, Any], answers: _Answers | N
     return tag("div", "answers", of_split + lines)
 
 
-def _answer(kind: str, name: str, said: str, notes: str = "") -> str:
-    """Return one answer; what it says is HTML."""
+def _answer(kind: str, name: str, content: str, notes: str = "") -> str:
+    """Return one answer; ``content`` is HTML."""
     begin = tag("span", "name", html(name)) + (f" ({html(notes)})" if notes else "")
-    return tag("div", f"answer {kind}", f"{begin}: {said}" if said else begin)
+    return tag("div", f"answer {kind}", f"{begin}: {content}" if content else begin)
 
 
-def _text(said: str | None) -> str:
-    """Return a text, of a long one its beginning; what says nothing is told apart from an empty text."""
-    if not said:
-        return tag("span", "empty", NOTHING if said is None else "empty text")
-    return tag("span", "said", html(said[:_LETTERS]) + (" …" if len(said) > _LETTERS else ""), ' dir="auto"')
+def _text(value: str | None) -> str:
+    """Return a text, truncated if long; a missing text is distinguished from an empty one."""
+    if not value:
+        return tag("span", "empty", NOTHING if value is None else "empty text")
+    return tag("span", "said", html(value[:_LETTERS]) + (" …" if len(value) > _LETTERS else ""), ' dir="auto"')

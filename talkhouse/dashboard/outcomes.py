@@ -16,28 +16,28 @@ from talkhouse.dashboard import warehouse
 from talkhouse.dashboard.download import SECONDS, queue_message, run_command
 from talkhouse.dashboard.page_state import PageState
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.query import sandbox
-from talkhouse.query.row_stream import QueryRows
-from talkhouse.query.writers import write
+from talkhouse.escaping import visible
+from talkhouse.export import sandbox
+from talkhouse.export.row_stream import QueryRows
+from talkhouse.export.writers import write
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.schema.guard import guard
 from talkhouse.scores.outcomes import ONE, TWO, OutcomeKind, outcomes_of_runs
 from talkhouse.scores.saved_runs import path_for, saved
 from talkhouse.scores.workspace import ScoringWorkspace
 from talkhouse.system.folders import temporary_folder
-from talkhouse.visible import visible
 
-GIVEN = "The command"
-"""Where outcomes are from that ``give`` was called with."""
+COMMAND = "The command"
+"""The source of the outcomes that ``give`` was called with."""
 
 NOTHING = "nothing"
-"""What a system says that says nothing."""
+"""The answer of a system that gives none."""
 
 
-OUTCOME, SAID = "by_outcome", "by_answer"
+OUTCOME, ANSWER = "by_outcome", "by_answer"
 
 _PARTS = ("release", "split", "subset", "language", "domain")
-"""What examples are counted by where several values are there."""
+"""Columns by which examples are counted, if they have several values."""
 
 _BINS = [
     ("by_position", "turn_index", (5, 10, 15, 20), "Turn of the dialogue"),
@@ -47,14 +47,14 @@ _BINS = [
 
 @dataclass(frozen=True)
 class ErrorsState(PageState):
-    """What the page Errors shows; a field that is empty is as is usual for what is there."""
+    """The state of the page Errors; an empty field means the default for the data."""
 
     PAGE: ClassVar[str] = "errors"
-    FACETS: ClassVar[tuple[str, ...]] = (OUTCOME, SAID, *(f"by_{name}" for name in _PARTS), *(one[0] for one in _BINS))
+    FACETS: ClassVar[tuple[str, ...]] = (OUTCOME, ANSWER, *map("by_{}".format, _PARTS), *(row[0] for row in _BINS))
     ON_THE_SAME_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "count"})
 
     of: str = ""
-    """Where predictions come from."""
+    """The source of the predictions."""
     run: str = ""
     beside: str = ""
     task: str = ""
@@ -67,14 +67,14 @@ class ErrorsState(PageState):
     """The facet by which examples are counted."""
 
     def changed(self, name: str, value: Any) -> Self:
-        """Return the state after somebody has changed a field; other runs have other examples to choose from."""
+        """Return the state after a field has changed; other runs have other examples to choose from."""
         state = super().changed(name, value)
         return state.shown(choices={}) if name in ("run", "beside") else state
 
 
 @dataclass(frozen=True)
 class OutcomeFacet:
-    """What examples are chosen and counted by."""
+    """A facet by which examples are chosen and counted."""
 
     name: str
     """Of its column, and of its parameter in the address."""
@@ -97,7 +97,7 @@ class ShownOutcomes:
 
     @property
     def kind(self) -> OutcomeKind:
-        """What the systems give for an example."""
+        """The kind of the systems' answers."""
         return OutcomeKind(self.rows["kind"][0])
 
     @property
@@ -107,22 +107,22 @@ class ShownOutcomes:
 
     @property
     def has_sure(self) -> bool:
-        """Whether it is known of any answer how sure the system was."""
+        """Whether the confidence of any answer is known."""
         return any(self.rows[f"{side}_sure"].count() for side in self.sides)
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """How the columns of the systems begin."""
+        """The prefixes of the systems' columns."""
         return ("first", "second")[: len(self.names)]
 
     def at(self, threshold: float | None) -> "ShownOutcomes":
-        """Return what is at a threshold of the gold label."""
+        """Return the outcomes at a threshold of the gold label."""
         here = self.rows["threshold"].eq_missing(pl.Series([threshold], dtype=pl.Float64))
         return ShownOutcomes(self.names, self.rows.filter(here), self.chosen_by.filter(here), self.facets)
 
 
 def runs_beside() -> list[dict[str, Any]]:
-    """Return the saved runs beside the warehouse, comparable ones side by side; raises what ``saved`` raises."""
+    """Return the saved runs next to the warehouse, comparable ones side by side; raises the errors of ``saved``."""
     return _saved(warehouse.path(), warehouse.version(path_for(warehouse.path())))
 
 
@@ -134,19 +134,19 @@ def _saved(path: Path, version: Version | None) -> list[dict[str, Any]]:  # noqa
 
 def give(rows: pa.Table, names: Sequence[str], scored: Path) -> None:
     """Show outcomes on the page Errors for as long as this process serves the pages; ``scored``: their warehouse."""
-    _given[:] = [(_shown(rows, names), warehouse.version(scored))]
+    _from_command[:] = [(_shown(rows, names), warehouse.version(scored))]
 
 
-_given: list[tuple[ShownOutcomes, Version | None]] = []
+_from_command: list[tuple[ShownOutcomes, Version | None]] = []
 
 
-def given() -> tuple[ShownOutcomes, bool] | None:
-    """Return the outcomes that the command gave which serves the pages, and whether a build has come since."""
-    return (_given[0][0], _given[0][1] != warehouse.version()) if _given else None
+def from_command() -> tuple[ShownOutcomes, bool] | None:
+    """Return the outcomes from the command that serves the pages, and whether a build has come since."""
+    return (_from_command[0][0], _from_command[0][1] != warehouse.version()) if _from_command else None
 
 
 def of_runs(opened: ServedWarehouse, names: Sequence[str]) -> ShownOutcomes:
-    """Return the outcomes of a saved run, or of two; raises UsageError where they can't be compared."""
+    """Return the outcomes of a saved run, or of two; raises UsageError if they can't be compared."""
     return _of_runs(opened, opened.version, warehouse.version(path_for(opened.version.path)), tuple(names))
 
 
@@ -170,7 +170,7 @@ MOST_MEGABYTES = 20
 def of_files(files: Sequence[tuple[str, bytes]], task: str, options: Mapping[str, str | None]) -> ShownOutcomes:
     """Score one file of predictions or two, by a command that then forgets them; QueryFailed with its message.
 
-    ``files``: their names, which are a stranger's, with their bytes.
+    ``files``: their names, which are untrusted, with their bytes.
     """
     place = st.empty()
     with temporary_folder() as folder, place.container(horizontal=True, vertical_alignment="center"):
@@ -194,7 +194,7 @@ def of_files(files: Sequence[tuple[str, bytes]], task: str, options: Mapping[str
                 queued=lambda first: line.caption(queue_message(first)),
             )
         except QueryFailed as error:
-            # Its place is named as the reader knows it.
+            # The message names the file as the user does.
             raise QueryFailed(re.sub(rf"{re.escape(str(folder))}/(first|second)/", "", str(error))) from None
         rows = pl.read_parquet(output).to_arrow()
     place.empty()
@@ -202,7 +202,7 @@ def of_files(files: Sequence[tuple[str, bytes]], task: str, options: Mapping[str
 
 
 DIFFERS, ALL = "they differ", "all"
-"""What may be chosen of outcomes beside one of them: examples of which two systems say different things, or any."""
+"""Choices in addition to the outcomes: examples with different answers of two systems, or all."""
 
 
 def _shown(rows: pa.Table, names: Sequence[str]) -> ShownOutcomes:
@@ -211,14 +211,14 @@ def _shown(rows: pa.Table, names: Sequence[str]) -> ShownOutcomes:
     seen = [visible(name) for name in names]
     unique = tuple(f"{name} ({place})" if seen.index(name) < place else name for place, name in enumerate(seen))
     kind = OutcomeKind(frame["kind"][0])
-    outcomes = {one: one for one in reversed(ONE)}
+    outcomes = {name: name for name in reversed(ONE)}
     if len(unique) > 1:
         outcomes = dict(zip(TWO, (TWO[0], f"only {unique[0]}", f"only {unique[1]}", TWO[3]), strict=True))
     facets = [OutcomeFacet(OUTCOME, "Outcome", tuple(outcomes.values()))]
     columns = [pl.col("outcome").replace(outcomes).alias(OUTCOME)]
-    said, values = _answers(kind, unique)
-    facets.append(OutcomeFacet(SAID, _ANSWERS[kind], values))
-    columns.append(said.alias(SAID))
+    answer, values = _answers(kind, unique)
+    facets.append(OutcomeFacet(ANSWER, _ANSWERS[kind], values))
+    columns.append(answer.alias(ANSWER))
     for name in _PARTS:
         if frame[name].n_unique() > 1:
             facets.append(OutcomeFacet(f"by_{name}", _TITLES.get(name, name.title())))
@@ -254,11 +254,11 @@ def _seen(values: pl.Series) -> pl.Series:
 
 
 def _answers(kind: OutcomeKind, names: Sequence[str]) -> tuple[pl.Expr, tuple[str, ...]]:
-    """Return the answers of an example in a word, and these words in their order where there is one."""
+    """Return the answers of an example in a word, and these words in their order if there is one."""
     sides = ("first", "second")[: len(names)]
     if kind in _LABELS:
-        said = [pl.col(side).fill_null(NOTHING) for side in sides]
-        answers = pl.concat_str(said, separator=" / ")
+        shown = [pl.col(side).fill_null(NOTHING) for side in sides]
+        answers = pl.concat_str(shown, separator=" / ")
         return pl.concat_str([pl.col("gold").fill_null(NOTHING), answers], separator=" → "), ()
     if kind is OutcomeKind.RANKING:
         labels = ["1", "up to 5", "up to 10", "above 10"]
@@ -281,13 +281,13 @@ def _answers(kind: OutcomeKind, names: Sequence[str]) -> tuple[pl.Expr, tuple[st
 
 
 def differs(shown: ShownOutcomes) -> pl.Series:
-    """Return of each example whether two systems give different answers."""
+    """Return whether two systems give different answers, for each example."""
     name = "_rank" if shown.kind is OutcomeKind.RANKING else ""
     return ~shown.rows[f"first{name}"].eq_missing(shown.rows[f"second{name}"])
 
 
 def chosen(shown: ShownOutcomes, choices: Mapping[str, str]) -> pl.Series:
-    """Return of each example whether it has the values of facets that are chosen."""
+    """Return whether each example has the chosen values of facets."""
     found = pl.Series([True] * shown.rows.height, dtype=pl.Boolean)
     for name, value in choices.items():
         if value == DIFFERS and name == OUTCOME:
@@ -298,13 +298,13 @@ def chosen(shown: ShownOutcomes, choices: Mapping[str, str]) -> pl.Series:
 
 
 def counts(shown: ShownOutcomes, facet: OutcomeFacet, choices: Mapping[str, str]) -> pl.DataFrame:
-    """Return the values of a facet, with how many of the examples that are chosen have each, in all and by outcome."""
+    """Return the values of a facet, with the number of chosen examples that have each, in all and by outcome."""
     both = shown.chosen_by.filter(chosen(shown, choices)).filter(pl.col(facet.name).is_not_null())
     outcomes = shown.facets[0].values
-    number = [pl.len().alias("examples"), *((pl.col(OUTCOME) == one).sum().alias(one) for one in outcomes)]
+    number = [pl.len().alias("examples"), *((pl.col(OUTCOME) == outcome).sum().alias(outcome) for outcome in outcomes)]
     found = both.group_by(facet.name).agg(number)
     if facet.values:
-        return found.sort(pl.col(facet.name).replace_strict({one: at for at, one in enumerate(facet.values)}))
+        return found.sort(pl.col(facet.name).replace_strict({value: at for at, value in enumerate(facet.values)}))
     return found.sort("examples", facet.name, descending=[True, False])
 
 

@@ -1,4 +1,4 @@
-"""What of a corpus stands in two places: the matrix, and matches side by side; read from the file, never computed."""
+"""Texts of a corpus in two places: the matrix, and matches side by side; read from the file, never computed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,9 @@ from talkhouse.charts.declared import ROWS
 from talkhouse.charts.fields import NOTHING, ChartField
 from talkhouse.dashboard import errors, links, warehouse
 from talkhouse.dashboard.tables import OPEN, counted, table_html
-from talkhouse.dashboard.text import html, linked, marked, plain, tag
+from talkhouse.dashboard.text import html, linked, marked, plain, style, tag
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
+from talkhouse.escaping import visible
 from talkhouse.overlap.overlap_file import KINDS, open_overlap, path_to_read
 from talkhouse.overlap.read import (
     OverlapSummary,
@@ -28,7 +29,6 @@ from talkhouse.overlap.read import (
 from talkhouse.overlap.request import VERDICTS, Unit
 from talkhouse.schema import warehouse as files
 from talkhouse.schema.sql import dicts, literal
-from talkhouse.visible import visible
 from talkhouse.warehouse.build_facts import fingerprint
 
 _MATCHES = 10
@@ -38,7 +38,7 @@ _MOST_PLACES = 30
 """Columns of the matrix."""
 
 _BEFORE, _LETTERS = 120, 1_200
-"""Letters of a text before the first that is shared, and in all, where it is longer."""
+"""Letters of a longer text that are shown before the first shared one, and in all."""
 
 _SPLIT = [ChartField(name, name.title()) for name in ("task", "release", "split")]
 _JUDGED = [*_SPLIT, *(ChartField(name, name.title(), ROWS) for name in ("examples", *VERDICTS))]
@@ -47,44 +47,17 @@ _SENTENCES = 5
 """Sentences above the matrix."""
 
 _COUNTED = {"near": " runs of {} words", "contains": " of its runs of 8 words"}
-"""What is counted of which kind."""
+"""The counted unit of each kind."""
 
 _SHARES = (0, 0.01, 0.1, 0.3)
-"""From which share on a tile is how dark."""
+"""Thresholds of the share for each shade of a tile."""
 
-_STYLE = """
-<style>
-.matrix { overflow-x: auto; scrollbar-width: thin; font-size: 0.875rem; line-height: 1.35; }
-.matrix table { border-collapse: separate; border-spacing: 3px; }
-.matrix th { font-weight: 600; text-align: start; vertical-align: bottom; padding: 0.3rem 0.4rem;
-  min-width: 6.5rem; max-width: 11rem; overflow-wrap: break-word; }
-.matrix th[scope=row] { position: sticky; left: 0; background: light-dark(#fff, #171614); vertical-align: top; }
-.matrix td { min-width: 6.5rem; padding: 0.4rem 0.5rem; vertical-align: top; border-radius: 0.3rem;
-  background: rgba(128, 128, 128, 0.08); font-variant-numeric: tabular-nums; }
-.matrix td :is(b, span) { display: block; }
-.matrix b { font-size: 1.05rem; }
-.matrix .phrases { margin-top: 0.3rem; padding-top: 0.25rem; border-top: 1px dashed rgba(128, 128, 128, 0.6); }
-.matrix .d1 { background: rgba(214, 108, 40, 0.12); }
-.matrix .d2 { background: rgba(214, 108, 40, 0.24); }
-.matrix .d3 { background: rgba(214, 108, 40, 0.36); }
-.matrix .d4 { background: rgba(214, 108, 40, 0.5); }
-.pairs { display: flex; flex-direction: column; gap: 0.9rem; font-size: 0.95rem; line-height: 1.5; }
-.pairs .pair { border-top: 1px solid rgba(128, 128, 128, 0.3); padding-top: 0.5rem; }
-.pairs .kind { font-size: 0.85rem; font-weight: 600; margin-bottom: 0.25rem; }
-.pairs .sides { display: grid;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: 0.5rem 1.25rem; }
-.pairs .side { min-width: 0; }
-.pairs .at { font-size: 0.8rem; overflow-wrap: anywhere; }
-.pairs .at a { color: inherit; }
-.pairs .said { white-space: pre-wrap; overflow-wrap: anywhere; }
-.pairs mark { background: light-dark(#ffe08a, #7a5b00); color: inherit; border-radius: 0.2em; }
-</style>
-"""
+_STYLE = style(__file__, "overlap")
 
 
 @dataclass(frozen=True)
 class _OverlapFile:
-    """What a file says, as far as pages show it."""
+    """The contents of a file, as far as pages show them."""
 
     version: Version
     found: OverlapSummary
@@ -93,7 +66,7 @@ class _OverlapFile:
 
 
 def draw_of_corpus(opened: ServedWarehouse, corpus: Mapping[str, Any]) -> None:
-    """Draw what of a corpus, a row of ``main.corpora``, stands in two places."""
+    """Draw the overlap of a corpus, a row of ``main.corpora``."""
     with errors.shown():
         if file := _file_of(opened):
             of_corpus = [place for place in file.places if place["corpus_id"] == corpus["corpus_id"]]
@@ -104,7 +77,7 @@ def draw_of_corpus(opened: ServedWarehouse, corpus: Mapping[str, Any]) -> None:
 def draw_of_task(
     opened: ServedWarehouse, task: tuple[str, str], release: str | None, split: str | None, example: Mapping[str, Any]
 ) -> None:
-    """Draw what of the splits of a task stands in two places, and first the verdict on the example that is shown.
+    """Draw the overlap of the splits of a task, and first the verdict on the shown example.
 
     ``task``: its corpus and its name; ``release`` and ``split`` are None for all of them.
     """
@@ -114,9 +87,9 @@ def draw_of_task(
             return
         if file.found.against:
             _draw_verdict(file, task, example)
-        of_split = [one for one in file.places if one["corpus_id"] == task[0] and split in (None, one["split"])]
+        of_split = [place for place in file.places if place["corpus_id"] == task[0] and split in (None, place["split"])]
         # A task may name its publisher's releases otherwise than the records do.
-        of_release = [one for one in of_split if release is not None and one["release"] == release]
+        of_release = [place for place in of_split if release is not None and place["release"] == release]
         verdicts = [
             row
             for row in file.found.verdicts
@@ -128,7 +101,7 @@ def draw_of_task(
 
 
 def _file_of(opened: ServedWarehouse) -> _OverlapFile | None:
-    """Read the file; where there is none of this state of the warehouse, say so and what computes it."""
+    """Read the file; if there is none of this state of the warehouse, name the command that computes it."""
     version = warehouse.version(path_to_read(opened.version.path))
     file = _read(version) if version else None
     if file and file.found.fingerprint == _fingerprint(opened, opened.version):
@@ -162,7 +135,7 @@ def _fingerprint(_opened: ServedWarehouse, version: Version) -> str:
 def _draw(
     opened: ServedWarehouse, file: _OverlapFile, places: Sequence[Mapping[str, Any]], verdicts: list[dict[str, Any]]
 ) -> None:
-    """Draw what stands in some places and elsewhere too, with the verdicts on their examples."""
+    """Draw the overlap of some places with others, with the verdicts on their examples."""
     found, names = file.found, {place["place"] for place in places}
     rows = [row for row in found.matrix if row["place"] in names]
     if sentences_of := sentences(replace(found, matrix=rows, verdicts=verdicts)):
@@ -193,7 +166,7 @@ def _draw(
 
 
 def _how_bad(row: Mapping[str, Any], against: Sequence[str]) -> tuple[Any, ...]:
-    """Order pairs of places: first what one has asked for, last what is repeated within a place."""
+    """Order pairs of places: first the requested ones, last repetitions within a place."""
     is_asked = row["other_place"] in against and row["place"] not in against
     is_within = row["place"] == row["other_place"]
     return not is_asked, is_within, row["same"] - row["affected"], row["place"], row["other_place"]
@@ -218,7 +191,7 @@ def _select(title: str, options: list[str], key: str) -> str:
 
 
 def _draw_verdicts(found: OverlapSummary, verdicts: list[dict[str, Any]]) -> None:
-    """Draw how many examples have which verdict, each split with the way to its examples."""
+    """Draw the number of examples with each verdict, and for each split a link to its examples."""
     rows = [{**row, "task": f"{row['corpus_id']}.{row['task']}"} for row in verdicts]
     leads = [
         links.tasks(row["task"], **{f"task_{name}": row[name] for name in ("release", "split") if row[name]})
@@ -246,11 +219,11 @@ def _draw_matrix(rows: Sequence[Mapping[str, Any]]) -> None:
         f'{_STYLE}<div class="matrix" tabindex="0" role="region" aria-label="Matrix of places"><table>'
         f"<thead><tr><td>of \u2193, in \u2192</td>{heads}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
-    said = (
+    caption = (
         "How much of the place on the left stands in the place above; below the line, what is a phrase and no evidence."
     )
     more = f" {len(affected) - len(others):,} more places are in the file." if len(affected) > len(others) else ""
-    st.caption(said + more)
+    st.caption(caption + more)
 
 
 def _tile(row: Mapping[str, Any] | None) -> str:
@@ -267,7 +240,7 @@ def _tile(row: Mapping[str, Any] | None) -> str:
 
 
 def _draw_matches(opened: ServedWarehouse, pair: TextPair, kind: str | None) -> None:
-    """Draw the worst matches of two places, both texts of each beside the other."""
+    """Draw the worst matches of two places, both texts of each side by side."""
     path = path_to_read(opened.version.path)
     with warehouse.beside(path, open_overlap) as con:
         matches = worst_matches(con, pair, _MATCHES, kind)
@@ -284,8 +257,8 @@ def _match_html(con: duckdb.DuckDBPyConnection, pair: TextPair, match: Mapping[s
     share = f", {match['shared']:,} of {match['total']:,}" if match["kind"] in _COUNTED else ""
     of = _COUNTED.get(match["kind"], "").format(shingle_of(pair.unit))
     sides = "".join(
-        _side(con, unit, place, owner, turn_index, said, spans)
-        for unit, place, owner, turn_index, said, spans in (
+        _side(con, unit, place, owner, turn_index, text, spans)
+        for unit, place, owner, turn_index, text, spans in (
             (pair.unit, pair.place, match["owner"], match["turn_index"], match["text"], match["spans"]),
             (
                 *(pair.other_unit, pair.other_place, match["other_owner"], match["other_turn_index"]),
@@ -298,18 +271,18 @@ def _match_html(con: duckdb.DuckDBPyConnection, pair: TextPair, match: Mapping[s
 
 
 def _side(
-    con: duckdb.DuckDBPyConnection, unit: str, place: str, owner: str, turn_index: int | None, said: str, spans: Spans
+    con: duckdb.DuckDBPyConnection, unit: str, place: str, owner: str, turn_index: int | None, text: str, spans: Spans
 ) -> str:
-    """Return a text with its place, which leads to where it is read."""
+    """Return a text with its place, and a link to read it there."""
     address = _address(con, unit, owner, turn_index)
     at = {"turn": f", turn {turn_index}", "context": f", before turn {turn_index}"}.get(unit, "")
     link = f' <a href="{html(address, lines=False)}">{OPEN}</a>' if address else ""
-    begin = max(spans[0][0] - _BEFORE, 0) if spans and len(said) > _LETTERS else 0
+    begin = max(spans[0][0] - _BEFORE, 0) if spans and len(text) > _LETTERS else 0
     end = begin + _LETTERS
     cut = [(first - begin, min(last, end) - begin) for first, last in spans if first < end]
-    text = ("\u2026 " if begin else "") + marked(said[begin:end], cut) + (" \u2026" if end < len(said) else "")
+    shown = ("\u2026 " if begin else "") + marked(text[begin:end], cut) + (" \u2026" if end < len(text) else "")
     where = html(f"{place}: {owner}{at}", lines=False)
-    return tag("div", "side", tag("div", "at", where + link) + tag("div", "said", text, ' dir="auto"'))
+    return tag("div", "side", tag("div", "at", where + link) + tag("div", "said", shown, ' dir="auto"'))
 
 
 _RECORDS = {
@@ -319,7 +292,7 @@ _RECORDS = {
 
 
 def _address(con: duckdb.DuckDBPyConnection, unit: str, owner: str, turn_index: int | None) -> str | None:
-    """Return where a unit is read: its dialogue at the turn, or the first record that has the candidate or persona."""
+    """Return the address of a unit: its dialogue at the turn, or the first record that has the candidate or persona."""
     if unit not in _RECORDS:
         return links.read(owner, turn_index)
     ((record_id,),) = con.execute(_RECORDS[unit], [owner]).fetchall()
@@ -327,7 +300,7 @@ def _address(con: duckdb.DuckDBPyConnection, unit: str, owner: str, turn_index: 
 
 
 def _draw_verdict(file: _OverlapFile, task: tuple[str, str], example: Mapping[str, Any]) -> None:
-    """Draw the verdict on an example, a row of its task's view, and where it stands."""
+    """Draw the verdict on an example, a row of its task's view, and the places of its texts."""
     row = _verdict(file.version, task, *(example.get(name) for name in ("release", "split", "example_index")))
     if row is None:
         return

@@ -20,11 +20,11 @@ class PageState:
     """The state of a page; its fields are named as in the address, and so are the facets of its choices.
 
     Widgets that stand alone bind themselves to the address (``bind="query-params"``). Those of a state do not: what one
-    of them makes impossible changes with it, links lead to other states, and what the page does not know is dropped.
+    of them makes impossible changes with it, links lead to other states, and unknown parameters are dropped.
     """
 
     PAGE: ClassVar[str] = ""
-    """With which the keys of its widgets begin."""
+    """The prefix of the keys of its widgets."""
     FACETS: ClassVar[tuple[str, ...]] = ()
     ON_THE_SAME_PAGE: ClassVar[frozenset[str]] = frozenset({"page"})
     """Fields after whose change a list stays at its page; after that of another it begins anew."""
@@ -34,13 +34,13 @@ class PageState:
     page: int = 1
 
     @classmethod
-    def from_parameters(cls, given: Parameters) -> Self:
-        """Return the state of an address; a value that can't be is as by default."""
-        values = {facet: tuple(dict.fromkeys(given.get(facet, ()))) for facet in cls.FACETS}
+    def from_parameters(cls, parameters: Parameters) -> Self:
+        """Return the state of an address, with defaults for impossible values."""
+        values = {facet: tuple(dict.fromkeys(parameters.get(facet, ()))) for facet in cls.FACETS}
         asked: dict[str, Any] = {
-            one.name: _read(given[one.name][-1], one.default)
-            for one in fields(cls)
-            if one.name != "choices" and given.get(one.name)
+            item.name: _read(parameters[item.name][-1], item.default)
+            for item in fields(cls)
+            if item.name != "choices" and parameters.get(item.name)
         }
         return cls(choices={facet: chosen for facet, chosen in values.items() if chosen}, **asked).checked()
 
@@ -50,16 +50,16 @@ class PageState:
         return cls.from_parameters(parameters())
 
     def checked(self) -> Self:
-        """Return the state with what can't be as by default."""
+        """Return the state with defaults for impossible values."""
         return replace(self, page=max(self.page, 1))
 
     def query(self) -> dict[str, list[str]]:
-        """Return the parameters of the address; what is as by default is left out."""
+        """Return the parameters of the address; defaults are left out."""
         found = {facet: list(values) for facet, values in self.choices.items()}
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name != "choices" and value != one.default:
-                found[one.name] = ["1" if value is True else str(value)]
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if item.name != "choices" and value != item.default:
+                found[item.name] = ["1" if value is True else str(value)]
         return found
 
     def go(self) -> None:
@@ -72,8 +72,8 @@ class PageState:
 
     def toggled(self, facet: str, value: str) -> Self:
         """Return the state with one more choice, or one less, on its first page."""
-        chosen = self.choices.get(facet, ())
-        return self.chosen(facet, *(one for one in chosen if one != value), *([value] if value not in chosen else []))
+        old = self.choices.get(facet, ())
+        return self.chosen(facet, *([item for item in old if item != value] if value in old else (*old, value)))
 
     def chosen(self, facet: str, *values: str) -> Self:
         """Return the state with these values of a facet, on its first page."""
@@ -81,7 +81,7 @@ class PageState:
         return replace(self, choices=others | ({facet: values} if values else {}), page=1)
 
     def changed(self, name: str, value: Any) -> Self:
-        """Return the state after somebody has changed a field, or the only value of a facet; None or "" is nothing."""
+        """Return the state after a field, or the only value of a facet, has changed; None or "" is nothing."""
         if name in self.FACETS:
             return self.chosen(name, *([value] if value else []))
         value = "" if value is None else value
@@ -96,7 +96,7 @@ class PageState:
         return self._draw(widget, name, getattr(self, name), about, **options)
 
     def draw_value(self, facet: str, value: str, label: str) -> None:
-        """Draw a box that says whether a value is chosen; the label is Markdown."""
+        """Draw a checkbox for a value; the label is Markdown."""
         key = f"{self.PAGE}.{facet}={value}"
         st.session_state[key] = value in self.choices.get(facet, ())  # what the address says, also after going back
         st.checkbox(label, key=key, on_change=self.toggled(facet, value).go, width="stretch")
@@ -137,12 +137,12 @@ class PageState:
 
 @dataclass(frozen=True)
 class FacetedState(PageState):
-    """The state of a page of which facets stand beside a list, each with its values to choose."""
+    """The state of a page with facets next to a list, each with its values to choose."""
 
     filters: bool = False
     """Whether the facets are shown on a narrow screen."""
     more: str = ""
-    """The facet of which all values are shown."""
+    """The facet that shows all of its values."""
 
     def draw_filters_link(self, here: st.Page) -> None:
         """Draw the link that shows the facets on a narrow screen, with the number of chosen values."""
@@ -154,10 +154,10 @@ class FacetedState(PageState):
     def draw_values(
         self, here: st.Page, facet: str, labels: Mapping[str, str], counts: Mapping[str, int], few: int, of: str = ""
     ) -> None:
-        """Draw the values of a facet, ``few`` of them and those that are chosen before all are asked for.
+        """Draw the values of a facet, at first ``few`` of them and the chosen ones.
 
-        ``labels``: value -> Markdown; ``counts``: value -> how many texts or conversations there would be; ``of``: what
-        the others are a part of.
+        ``labels``: value -> Markdown; ``counts``: value -> number of texts or conversations; ``of``: the group that
+        the others are part of.
         """
         few, is_open = max(few, len(self.choices.get(facet, ()))), self.more == facet
         for value in list(labels)[: None if is_open else few]:

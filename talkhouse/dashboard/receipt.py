@@ -1,4 +1,4 @@
-"""The receipt of a number: the query that gives it, the rows that it is made of, and where these are from."""
+"""The receipt of a number: the query that gives it, the rows behind it, and their sources."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from talkhouse.dashboard import errors, links
 from talkhouse.dashboard.tables import cell_text, counted, draw_chosen, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
-from talkhouse.query.composition import key_of, owner, rows_behind
+from talkhouse.escaping import visible
+from talkhouse.export.composition import key_of, owner, rows_behind
 from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.schema.sql import literal
-from talkhouse.visible import visible
 from talkhouse.warehouse import build_facts
 
 _FIRST = 5
@@ -34,22 +34,22 @@ order by record_id
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a number."""
+    """The facts about a number."""
 
     citation: str
     rows_sql: str | None = None
-    """The query of the rows that it is made of; None where that is its own query."""
+    """The query of the rows behind it; None: its own query."""
     count: int = 0
     first: pl.DataFrame = field(default_factory=pl.DataFrame)
     sources: pl.DataFrame = field(default_factory=pl.DataFrame)
-    """The files and places of the first rows, where these are of records."""
+    """The files and places of the first rows, if they are of records."""
 
 
 def facts_of(opened: ServedWarehouse, title: str, sql: str, number: str = "") -> Facts:
-    """Return what is known of what a query gives; raises duckdb.Error where it fails."""
-    with opened.connection() as con:
-        rows_sql = rows_behind(con, sql)
-    number = number or _only_value(opened.rows(sql))
+    """Return the facts about a query's result; raises duckdb.Error if it fails."""
+    rows_sql = rows_behind(sql)
+    if not number and (rows := opened.rows(sql)).shape == (1, 1):
+        number = str(rows.item())
     if rows_sql is None:
         return Facts(_citation(opened, title, number, "", [], []))
     first = opened.rows(f"select * from ({rows_sql}) limit {_FIRST}")
@@ -61,11 +61,6 @@ def facts_of(opened: ServedWarehouse, title: str, sql: str, number: str = "") ->
     return Facts(
         _citation(opened, title, number, counted(count), corpora, releases), rows_sql, count, _texts(first), sources
     )
-
-
-def _only_value(rows: pl.DataFrame) -> str:
-    """Return the number of a query that gives just one, exact."""
-    return str(rows.item()) if rows.shape == (1, 1) else ""
 
 
 def _values(opened: ServedWarehouse, expression: str, rows_sql: str) -> list[str]:
@@ -88,7 +83,7 @@ def _texts(rows: pl.DataFrame) -> pl.DataFrame:
 def _citation(
     opened: ServedWarehouse, title: str, number: str, counted_rows: str, corpora: list[str], releases: list[str]
 ) -> str:
-    """Return a sentence with the number and what it is of, then those who published the data, and Talkhouse."""
+    """Return a sentence with the number and its title, then the publishers of the data, and Talkhouse."""
     parts = [
         f"corpora {', '.join(corpora)}" if corpora else "",
         f"releases {', '.join(releases)}" if releases else "",
@@ -111,9 +106,9 @@ _TITLES = {"path": "File", "source_pointer": "Place in it", "sha256": "SHA-256",
 
 @st.fragment
 def draw(opened: ServedWarehouse, title: str, sql: str, *, number: str = "") -> None:
-    """Draw what opens the receipt of a chart or number, which costs nothing until it is opened.
+    """Draw the control that opens the receipt of a chart or number, which costs nothing until then.
 
-    ``sql`` is the query that it shows, as run; ``number`` its number as people read it, where it has one.
+    ``sql`` is the query that it shows, as run; ``number`` its formatted number, if it has one.
     """
     popover = _popover(widget_key(title, sql))
     if popover.open:
@@ -123,7 +118,7 @@ def draw(opened: ServedWarehouse, title: str, sql: str, *, number: str = "") -> 
 
 @st.fragment
 def draw_choice(opened: ServedWarehouse, queries: Mapping[str, str]) -> None:
-    """Draw what opens the receipts of several numbers that stand together, one at a time; ``queries`` by title."""
+    """Draw the control that opens the receipts of neighbouring numbers, one at a time; ``queries`` by title."""
     if not queries:
         return
     key = widget_key("", "\n".join(queries.values()))
@@ -143,7 +138,7 @@ def _popover(key: str) -> PopoverContainer:
 
 
 def widget_key(title: str, sql: str) -> str:
-    """Return the name by which Streamlit knows the receipt of what has this title and this query."""
+    """Return Streamlit's key for the receipt with this title and query."""
     return "receipt_" + hashlib.sha256(f"{title}\n{sql}".encode()).hexdigest()[:16]
 
 
@@ -154,7 +149,7 @@ def _draw_first(rows: pl.DataFrame) -> None:
         rows.to_arrow(), hide_index=True, placeholder=NOTHING, on_select="rerun", selection_mode="single-cell"
     )
     columns = [ChartField(name, name) for name in rows.columns]
-    draw_chosen(chosen, lambda index: {one.name: cell_text(rows[one.name][index], one) for one in columns})
+    draw_chosen(chosen, lambda index: {column.name: cell_text(rows[column.name][index], column) for column in columns})
 
 
 def _draw_opened(opened: ServedWarehouse, title: str, sql: str, number: str) -> None:

@@ -14,11 +14,13 @@ from secrets import token_urlsafe
 
 import msgspec
 
-from talkhouse.content_policy import source
 from talkhouse.dashboard import links
 from talkhouse.dashboard.guard import ADDRESS, NAMES, PARAMETER, Guard, impose
+from talkhouse.html_pages import source
 from talkhouse.schema.errors import TalkhouseError, UsageError
+from talkhouse.settings import serve_database
 from talkhouse.system.folders import temporary_folder
+from talkhouse.warehouse.sidecar import of_here
 
 _PAGE = """<!DOCTYPE html>
 <meta charset="utf-8">
@@ -49,7 +51,7 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 def pages_policy(port: int) -> str:
     """Return the policy for the pages that Streamlit draws; its own inline scripts are allowed by their hashes.
 
-    So is ours, which scrolls to a turn.
+    So is Talkhouse's, which scrolls to a turn.
     Styles may be inline: Streamlit sets them so. A browser that does not take websockets for a part of 'self' finds
     them named.
     """
@@ -71,7 +73,7 @@ def pages_policy(port: int) -> str:
 
 FIRST_PORT = 8501
 _PORTS = 20
-"""How many ports are tried where none is asked for."""
+"""The number of ports that are tried if none is requested."""
 
 APP = Path(__file__).with_name("app.py")
 
@@ -79,7 +81,7 @@ _WAITING = 128
 """Connections that wait until the server has started."""
 
 _SECONDS = 30
-"""Between two looks whether a page is still there: a long computation may keep the server from answering."""
+"""Between two checks that a page is still open: a long computation may keep the server from answering."""
 
 _END = 5
 """Seconds that answers have to end when the server does."""
@@ -88,7 +90,7 @@ _END = 5
 def listen(asked: int | None) -> socket.socket:
     """Bind a port: the one asked for, or the first free one; raises UsageError.
 
-    From here on nobody else can have it, so the address can be printed.
+    From here on no other process can have it, so the address can be printed.
     """
     for port in [asked] if asked is not None else range(FIRST_PORT, FIRST_PORT + _PORTS):
         taken = socket.socket()
@@ -111,19 +113,19 @@ def listen(asked: int | None) -> socket.socket:
 
 
 def new_token() -> str:
-    """Return what opens the pages: nobody can guess it, and it holds until the server ends."""
+    """Return an unguessable token for the pages, which is valid until the server ends."""
     return token_urlsafe(32)
 
 
 def address(port: int, token: str | None, page: str = "") -> str:
     """Return the address to open; ``page`` is one as ``links`` has them."""
-    given = f"{'&' if '?' in page else '?'}{PARAMETER}={token}" if token else ""
-    return f"http://{ADDRESS}:{port}" + (f"/{page}{given}" if page or given else "")
+    query = f"{'&' if '?' in page else '?'}{PARAMETER}={token}" if token else ""
+    return f"http://{ADDRESS}:{port}" + (f"/{page}{query}" if page or query else "")
 
 
 def serve(warehouse: Path, taken: socket.socket, token: str | None, page: str = "", *, browser: bool) -> None:
-    """Serve the pages until Ctrl-C; ``token`` is None for pages that anybody on this machine may read."""
-    os.environ["TALKHOUSE_DB"] = str(warehouse.absolute())
+    """Serve the pages until Ctrl-C; ``token`` is None for pages that every user of this machine may read."""
+    serve_database(warehouse, of_here(warehouse))
     # Not by the environment, which the commands that make files inherit.
     links.token = token
     port = int(taken.getsockname()[1])
@@ -131,7 +133,7 @@ def serve(warehouse: Path, taken: socket.socket, token: str | None, page: str = 
     impose(port)
     _make_shared()
     # The server ends by itself and then sends itself the signal that it was ended by: let that be Ctrl-C's, with which
-    # Python cleans up, also where it was another's.
+    # Python cleans up, also if it was another's.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with taken, suppress(KeyboardInterrupt), opened(address(port, token, page)) if browser else nullcontext():
         _run(taken, port, token)
@@ -140,7 +142,7 @@ def serve(warehouse: Path, taken: socket.socket, token: str | None, page: str = 
 def _make_shared() -> None:
     """Make what the threads of all pages share, while there is one thread.
 
-    msgspec builds what it knows of a type when it is first used, and ends the process where two threads do so at once.
+    msgspec builds what it knows of a type when it is first used, and ends the process if two threads do so at once.
     Narwhals, by which Altair reads frames, looks whether Pandas is imported, and takes half of it for the whole.
     """
     import_module("pandas")
@@ -174,7 +176,7 @@ def _run(taken: socket.socket, port: int, token: str | None) -> None:
         log_level="error",
         access_log=False,
         use_colors=False,
-        # Nobody stands between who may tell of others.
+        # No proxy stands in between that could name other clients.
         proxy_headers=False,
         server_header=False,
         ws_ping_interval=_SECONDS,

@@ -17,10 +17,10 @@ from pyarrow.lib import RecordBatch
 from pyarrow.lib import Table as ArrowTable
 
 from talkhouse.charts.fields import NOTHING, ChartField, number
-from talkhouse.dashboard.text import html
-from talkhouse.query.writers import number_columns
+from talkhouse.dashboard.text import html, style
+from talkhouse.escaping import visible
+from talkhouse.export.writers import number_columns
 from talkhouse.schema.errors import QueryFailed
-from talkhouse.visible import visible
 
 MOST_BYTES = 20_000_000
 """Of the rows of a table: the browser gets all of them."""
@@ -39,7 +39,7 @@ class ConsoleTable:
     """The rows of a query, as many as a table can have."""
 
     texts: pl.DataFrame
-    """What is shown of each value."""
+    """The text of each value."""
     numbers: dict[str, pl.Series]
     """The values of the columns that are numbers, and which a browser has exactly: it sorts by them."""
     has_more: bool = False
@@ -47,7 +47,7 @@ class ConsoleTable:
 
     @property
     def height(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.texts.height
 
     def head(self, count: int) -> "ConsoleTable":
@@ -57,7 +57,7 @@ class ConsoleTable:
 
 
 def read(source: Path | BinaryIO) -> ConsoleTable:
-    """Read the first rows of a file of texts, as many as a table can have; QueryFailed where one value is too large."""
+    """Read the first rows of a file of texts, as many as a table can have; QueryFailed if one value is too large."""
     with parquet.ParquetFile(source) as file:  # type: ignore[no-untyped-call]
         groups = [file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups)]
         if max(groups, default=0) > 4 * MOST_BYTES:
@@ -89,7 +89,7 @@ def _shown(text: str) -> str:
 
 
 def _numbers(texts: pl.Series) -> pl.Series | None:
-    """Return the numbers that texts write; None where a browser has not all of them exactly, as NaN and 2**53."""
+    """Return the numbers that texts write, or None if a browser has not all of them exactly, as NaN and 2**53."""
     numbers = [None if text is None else float(text) for text in texts]
     if all(number is None or _is_exact(number, text) for number, text in zip(numbers, texts, strict=True)):
         return pl.Series(texts.name, numbers, pl.Float64)
@@ -155,7 +155,7 @@ def _styled(rows: pl.DataFrame, texts: pl.DataFrame) -> Any:
 
 
 def counted(count: int, what: str = "row") -> str:
-    """Write a number of things as people do: 1 row, 1,000 rows."""
+    """Write a number of things: 1 row, 1,000 rows."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
@@ -171,43 +171,7 @@ def _unique(names: list[str]) -> list[str]:
     return found
 
 
-_STYLE = """
-<style>
-@keyframes more { from, 98% { mask-image: linear-gradient(to left, transparent, black 3rem); } }
-.rows { container-type: inline-size; overflow-x: auto; scrollbar-width: thin;
-  animation: more linear both; animation-timeline: scroll(self inline); }
-.rows table { border-collapse: collapse; font-size: 0.875rem; line-height: 1.4; }
-.rows.texts table { width: 100%; }
-.rows :is(th, td) { text-align: start; vertical-align: top; padding: 0.35rem 0.5rem; overflow-wrap: break-word;
-  border: 1px solid rgba(128, 128, 128, 0.3); }
-.rows th { font-weight: 600; background: rgba(128, 128, 128, 0.08); min-width: 2.5em; }
-.rows.texts :is(.number, .short) { width: 1%; }
-.rows.texts th.wide { min-width: 6.5em; }
-.rows td:is(.number, .short) { white-space: nowrap; }
-.rows .number { text-align: end; font-variant-numeric: tabular-nums; }
-.rows .text { min-width: 11em; }
-.rows .text.unbroken { overflow-wrap: anywhere; }
-@container (max-width: 30rem) {
-  .rows td.short { white-space: normal; }
-  .rows :is(th, td) { padding: 0.35rem 0.3rem; }
-  .rows .text { min-width: 8em; }
-  .rows.wide :is(table, tbody) { display: block; }
-  .rows.wide thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .rows.wide tr { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: 0.4rem 0;
-    border-top: 1px solid rgba(128, 128, 128, 0.3); }
-  .rows.wide td:nth-child(n) { flex: none; width: auto; min-width: 0; max-width: 100%; border: 0; padding: 0.05rem 0;
-    text-align: start; white-space: normal; overflow-wrap: anywhere; }
-  .rows.wide td.text:nth-child(n) { flex: 1 0 100%; }
-  .rows.wide td::before { content: attr(data-title) " " / ""; opacity: 0.75; }
-  .rows.wide td.answer:nth-child(n) { order: -2; flex: 1 0 60%; font-weight: 600; }
-  .rows.wide td:not([data-title]) { order: -1; }
-}
-.rows a { color: inherit; }
-</style>
-"""
-"""Numbers and short words take the width that they need, texts what is left; where that is too little, rows scroll, and
-fade at the edge until their end is reached. On a phone, a row that does not fit is a list of its cells, of which that
-with the first number comes first. Grey with some transparency fits the light theme and the dark one."""
+_STYLE = style(__file__, "tables")
 
 _PHONE = 340
 """Pixels of a table on a phone of 390, less what the estimate of a width may be wrong by."""
@@ -216,7 +180,7 @@ _LETTER = 7
 """Pixels of a letter."""
 
 _AROUND = 11
-"""Pixels of a cell beside its letters, where a table is narrow."""
+"""Pixels of a cell in addition to its letters, in a narrow table."""
 
 _LEAST_TEXT = 8 * 14
 """Pixels that a text has at least."""
@@ -228,16 +192,16 @@ _TITLE = 9
 """Letters of a title that may need several lines."""
 
 _WORD = re.compile(r"[^\s\-]{31,}")
-"""What is broken as nothing else fits, if it has no joints."""
+"""Long runs without a place to break, which are broken anywhere."""
 
 _NAME = re.compile(r"[^\s\-]{11,}")
-"""What is broken in a narrow table, where short words are not kept in one line either."""
+"""Long words that are broken in a narrow table, which does not keep short words in one line either."""
 
 _JOINT = re.compile(r"(?<=[\w>][_./:])(?=\w)")
 """Where the names of tasks, files and ids may be broken."""
 
 OPEN = "Read"
-"""What the link of a row is called."""
+"""The label of a row's link."""
 
 
 def table_html(

@@ -4,18 +4,19 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from html import escape
-from itertools import pairwise
+from pathlib import Path
 
-from talkhouse.explore.search import Hit, ShownTurn, with_neighbours
-from talkhouse.visible import address, visible
-from talkhouse.visible import plain as plain
+from talkhouse.dialogues.turns import NamedSpan, pieces
+from talkhouse.escaping import address, visible
+from talkhouse.escaping import plain as plain
+from talkhouse.search.containing import Hit, ShownTurn, with_neighbours
 
 _LEADING = re.compile(r"https?://|[^:]*([?#/]|$)", re.IGNORECASE)
-"""How an address begins that a link may have: of the web, or of a page of ours."""
+"""The prefixes of addresses that links may have: of the web, or of Talkhouse's pages."""
 
 
 def html(text: str, *, lines: bool = True) -> str:
-    """Return a text for ``st.html``: escaped, with what acts or hides written out; ``lines`` keeps line ends."""
+    """Return a text for ``st.html``: escaped, control and hidden characters written out; ``lines`` keeps line ends."""
     return escape(visible(text, lines=lines))
 
 
@@ -30,6 +31,11 @@ _BEFORE, _AFTER = 120, 400
 """Characters around a match that a list shows of a turn."""
 
 
+def style(module: str, name: str) -> str:
+    """Return the style sheet ``<name>.css`` next to a module as HTML, for what stands on a page behind it."""
+    return f"<style>\n{Path(module).with_name(f'{name}.css').read_text(encoding='utf-8')}</style>\n"
+
+
 def tag(name: str, kind: str, content: str, attributes: str = "") -> str:
     """Return an element with a class; its content is HTML."""
     return f'<{name} class="{kind}"{attributes}>{content}</{name}>'
@@ -41,26 +47,25 @@ def text(kind: str, content: str) -> str:
 
 
 def facts(values: Iterable[str | None]) -> str:
-    """Return short facts in one line; those that are not known are left out."""
+    """Return short facts in one line; unknown ones are left out."""
     return tag("div", "facts", "".join(text("fact", value) for value in values if value))
 
 
-def marked(content: str, matches: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]] = ()) -> str:
+def marked(content: str, matches: Sequence[tuple[int, int]], spans: Sequence[NamedSpan] = ()) -> str:
     """Return a text with its matches marked, and spans underlined that have a name; they may overlap."""
-    cuts = {0, len(content), *(cut for match in matches for cut in match), *(cut for span in spans for cut in span[:2])}
     shown = ""
-    for begin, end in pairwise(sorted(cuts)):
-        piece = html(content[begin:end])
-        if any(first <= begin and end <= last for first, last in matches):
-            piece = tag("mark", "match", piece)
-        if names := [name for first, last, name in spans if first <= begin and end <= last]:
-            piece = tag("span", "span", piece, f' title="{html("; ".join(names), lines=False)}"')
-        shown += piece
+    for piece, names in pieces(content, [*(NamedSpan(*match, "") for match in matches), *spans]):
+        inside = html(piece)
+        if "" in names:
+            inside = tag("mark", "match", inside)
+        if titles := "; ".join(filter(None, names)):
+            inside = tag("span", "span", inside, f' title="{html(titles, lines=False)}"')
+        shown += inside
     return shown
 
 
 def snippet(content: str, matches: Sequence[tuple[int, int]], at: int) -> str:
-    """Return what a list shows of a text, its matches marked, around a position in it."""
+    """Return the snippet of a text around a position, its matches marked."""
     begin = max(at - _BEFORE, 0)
     end = begin + _BEFORE + _AFTER
     seen = [(max(first, begin), min(last, end)) for first, last in matches if first < end and last > begin]
@@ -69,19 +74,19 @@ def snippet(content: str, matches: Sequence[tuple[int, int]], at: int) -> str:
 
 
 def who(role: str, speaker: str | None, kind: str) -> str:
-    """Return who says a turn: name and role, and the kind of turn unless it is a message."""
+    """Return the speaker of a turn: name and role, and the kind of turn unless it is a message."""
     name = text("speaker", speaker or role)
-    about = [one for one in (role if speaker not in (None, role) else "", kind if kind != "message" else "") if one]
-    return name + "".join(text("role", one) for one in about)
+    about = [fact for fact in (role if speaker not in (None, role) else "", kind if kind != "message" else "") if fact]
+    return name + "".join(text("role", fact) for fact in about)
 
 
 def when(said_at: datetime | None) -> str:
-    """Return when a turn was said, as published."""
+    """Return the time of a turn, as published."""
     return tag("time", "when", f"{said_at:%Y-%m-%d %H:%M:%S}") if said_at else ""
 
 
 def turns_found(hits: list[Hit], found: int, address: Callable[[int], str]) -> str:
-    """Return the turns of one dialogue that were found, with those around them, and how many more there are.
+    """Return the turns of one dialogue that were found, with those around them, and the number of further ones.
 
     ``address``: that of a turn.
     """
@@ -97,7 +102,7 @@ def turns_found(hits: list[Hit], found: int, address: Callable[[int], str]) -> s
 
 
 def _line(turn: ShownTurn, address: str, *, is_hit: bool) -> str:
-    said = snippet(turn.text, turn.matches, turn.matches[0][0] if turn.matches else 0)
+    shown = snippet(turn.text, turn.matches, turn.matches[0][0] if turn.matches else 0)
     number = f'<a href="{html(address, lines=False)}" title="Open at this turn">{turn.turn_index}</a>'
     head = tag("span", "index", number) + who(turn.role, turn.speaker, turn.kind)
-    return tag("div", "line hit" if is_hit else "line", head + tag("span", "said", said, ' dir="auto"'))
+    return tag("div", "line hit" if is_hit else "line", head + tag("span", "said", shown, ' dir="auto"'))

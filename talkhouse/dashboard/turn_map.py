@@ -1,4 +1,4 @@
-"""The map of turns: a sample of them as points, near one another where they mean the like; each leads to Read."""
+"""The map of turns: a sample of them as points, near one another if similar in meaning; each leads to Read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ import streamlit as st
 from talkhouse.dashboard import links
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
-from talkhouse.explore.given_vectors import Turn
-from talkhouse.explore.schemes import PLAIN
-from talkhouse.visible import visible
+from talkhouse.dialogues.schemes import PLAIN
+from talkhouse.escaping import visible
+from talkhouse.search.user_vectors import Turn
 
 _HEIGHT = 340
 _LETTERS = 160
@@ -50,7 +50,7 @@ order by scheme
 
 
 def colours_by(opened: ServedWarehouse) -> list[str]:
-    """Return what points can be coloured by: the corpus, the role, or what most annotators say in a scheme."""
+    """Return the choices of colour: the corpus, the role, or the majority label of a scheme."""
     return ["corpus", "role", *opened.rows(_SCHEMES)["scheme"].to_list()]
 
 
@@ -140,7 +140,7 @@ def _mark(turn: Turn, chosen: Turn | None, places: Mapping[Turn, int]) -> str:
 def _points(
     opened: ServedWarehouse, turns: Sequence[Mapping[str, Any]], by: str
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Return what is drawn, under names of our own, and the colour of each value."""
+    """Return the points, under internal column names, and the colour of each value."""
     keys = _keys(turns)
     wanted: dict[str, object] = {"dialogues": [dialogue for dialogue, _ in keys], "turns": [turn for _, turn in keys]}
     texts = {(dialogue, turn): text or "" for dialogue, turn, text in opened.rows(_TEXTS, wanted).iter_rows()}

@@ -1,8 +1,10 @@
 """The warehouse that the pages read: opened read-only and sandboxed, and again after each build."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,23 +16,26 @@ from talkhouse import migrations
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.fields import frame
 from talkhouse.charts.view_cache import Connect, ViewCache, often_asked
-from talkhouse.explore.schemes import Schemes, schemes_of, schemes_sql
+from talkhouse.dialogues.schemes import Schemes, schemes_of, schemes_sql
+from talkhouse.export import sandbox
 from talkhouse.queries.catalogue import BI, Catalogue, catalogue_of
-from talkhouse.query import sandbox
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.settings import database
 from talkhouse.warehouse import query_files
 
 SECONDS = 30.0
-"""How long a query of a page may take."""
+"""Seconds that a query of a page may take."""
 
 MEMORY = "30%"
 """Of the machine, for the queries of all pages; those of the console, and files, are made by commands."""
 
 MEMORY_BESIDE = "5%"
-"""Of the machine, for a file beside the warehouse: the shares of all that the pages run are added up in
+"""Of the machine, for a file next to the warehouse: the shares of all that the pages run are added up in
 ``talkhouse.dashboard.download``."""
+
+NEW_BUILD_SECONDS = 5
+"""Seconds between checks for a new build."""
 
 ONE_BESIDE = threading.Lock()
 """Each opening has its own memory: so there is one at a time."""
@@ -47,11 +52,11 @@ _MOST_LABELS = 1_000
 CORPORA = """
 select
     corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
-    dialogue_count, turn_count, record_count, default_label_count, default_example_count, finding_count,
+    dialogue_count, turn_count, record_count, label_count, default_label_count, default_example_count, finding_count,
 from bi.corpora
 order by title
 """
-"""What the home page says of each corpus."""
+"""The query of the corpora on the home page."""
 
 _COLUMNS = f"""
 select table_name, list(column_name order by column_index) from duckdb_columns()
@@ -71,7 +76,10 @@ class Version:
 
 
 class ServedWarehouse:
-    """One version of the warehouse, open."""
+    """One version of the warehouse, open until its last user releases it; the first user is its opener.
+
+    Drawn pages refer to it for minutes after their tab was closed: that does not keep it open.
+    """
 
     def __init__(self, version: Version) -> None:
         self.version = version
@@ -84,16 +92,37 @@ class ServedWarehouse:
         """The SQL and the charts of its views; the columns of each view of ``bi``."""
         self._held: ViewCache | None = None
         self._holding = threading.Lock()
+        self._users, self._counting = 1, threading.Lock()
 
     @property
     def catalogue(self) -> Catalogue:
-        """The SQL of its views, and what is declared of them."""
+        """The SQL of its views, and their declarations."""
         return catalogue_of(self.query_files)
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Keep it open inside; run the page again if it is closed, as another has replaced it."""
+        with self._counting:
+            if not self._users:
+                st.rerun()
+            self._users += 1
+        try:
+            yield
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Have one user less, and close it after the last one."""
+        with self._counting:
+            self._users -= 1
+            if not self._users:
+                self._con.close()
 
     @contextmanager
     def connection(self, seconds: float = SECONDS) -> Iterator[duckdb.DuckDBPyConnection]:
         """Open a connection whose queries are stopped after some seconds, with QueryFailed."""
         with (
+            self.used(),
             warehouse.another_connection(self._con, self.version.path) as con,
             limited(con, self.version.path, seconds),
         ):
@@ -110,7 +139,7 @@ class ServedWarehouse:
 
     def rows_of_pages(self, sql: str) -> pl.DataFrame:
         """Return all rows of a query that pages ask as they are; a view that several of them ask is computed once."""
-        with self._holding:  # not at once: pages without charts are there also where a dashboard is broken
+        with self._holding:  # not at once: pages without charts work even if a dashboard is broken
             if self._held is None:
                 declared = [file.dashboard for file in dashboards(self.query_files)]
                 often = often_asked(declared, metrics(self.query_files), self.columns, [CORPORA])
@@ -120,7 +149,7 @@ class ServedWarehouse:
 
 @contextmanager
 def beside(path: Path, connect: Callable[..., duckdb.DuckDBPyConnection]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a file beside the warehouse for a moment, sandboxed: who writes it needs it for themselves."""
+    """Open a file next to the warehouse for a moment, sandboxed: its writers need exclusive access."""
     settings = sandbox.settings(memory=MEMORY_BESIDE)
     with ONE_BESIDE, connect(path, settings=settings) as con, limited(con, path):
         yield con
@@ -133,7 +162,7 @@ def limited(
     seconds: float = SECONDS,
     next_step: str = "choose fewer rows: one corpus, one split",
 ) -> Iterator[None]:
-    """Stop the queries inside after some seconds, with QueryFailed; say so where the file is damaged."""
+    """Stop the queries inside after some seconds, with QueryFailed; report a damaged file."""
     stopped, done = threading.Event(), threading.Event()
 
     def watch() -> None:
@@ -165,7 +194,7 @@ def path() -> Path:
 
 
 def version(file: Path | None = None) -> Version | None:
-    """Return which version of the warehouse, or of another file, lies at its path now; None where there is none."""
+    """Return the version of the warehouse, or of another file, that lies at its path now, or None if there is none."""
     file = file or path()
     try:
         found = file.stat()
@@ -174,14 +203,40 @@ def version(file: Path | None = None) -> Version | None:
     return Version(file, found.st_ino, found.st_mtime_ns)
 
 
+_run: ContextVar[ExitStack | None] = ContextVar("_run", default=None)
+
+
+@contextmanager
+def page_run() -> Iterator[None]:
+    """Keep the result of ``current`` open until the end, even if a build replaces it meanwhile."""
+    with ExitStack() as users:
+        before = _run.set(users)
+        try:
+            yield
+        finally:
+            _run.reset(before)
+
+
 def current() -> ServedWarehouse:
-    """Return the warehouse that lies at the path now; raises a TalkhouseError where none can be opened."""
-    return _open(version() or Version(path(), 0, 0))
+    """Return the warehouse that lies at the path now; raises a TalkhouseError if none can be opened."""
+    opened = _open(version() or Version(path(), 0, 0))
+    if users := _run.get():
+        users.enter_context(opened.used())
+    return opened
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@st.cache_resource(max_entries=1, show_spinner=False, on_release=ServedWarehouse.release)
 def _open(version: Version) -> ServedWarehouse:
-    return ServedWarehouse(version)
+    opened = ServedWarehouse(version)
+    threading.Thread(target=_release_when_replaced, args=(version,), daemon=True).start()
+    return opened
+
+
+def _release_when_replaced(opened: Version) -> None:
+    """Release a version as soon as another lies at its path: there may be no page that would ask for that one."""
+    while version(opened.path) == opened:
+        time.sleep(NEW_BUILD_SECONDS)
+    _open.clear(opened)
 
 
 @st.cache_data(max_entries=_CACHED, show_spinner=False)

@@ -1,1 +1,1 @@
-"""What differs between two states of a warehouse, row by row, and what that means for each task."""
+"""Differences between two states of a warehouse, row by row, and their meaning for each task."""

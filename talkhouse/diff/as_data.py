@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from talkhouse.diff.compare import Change
-from talkhouse.diff.found import Compared, Difference
+from talkhouse.diff.compare import CHANGES, Change
+from talkhouse.diff.difference import Compared, Difference
+from talkhouse.diff.sentences import words
 from talkhouse.diff.states import Side
-from talkhouse.diff.words import words
 
 FORMAT = 1
 
-_OF_TABLE = ("removed", "added", "changed", "moved", "renumbered")
 _OF_TASK = ("removed", "added", "changed", "moved", "moved_in", "moved_out", "renumbered")
 
 
@@ -37,28 +36,28 @@ def as_data(found: Difference, limit: int) -> dict[str, Any]:
         },
         "corpora": [
             {
-                "corpus": one.corpus,
-                "status": one.status,
-                "reader": list(one.reader),
-                "sources": {name: one.sources[name] for name in ("added", "removed", "changed")},
-                "licence": list(one.licence),
+                "corpus": corpus.corpus,
+                "status": corpus.status,
+                "reader": list(corpus.reader),
+                "sources": {name: corpus.sources[name] for name in ("added", "removed", "changed")},
+                "licence": list(corpus.licence),
             }
-            for one in found.corpora
+            for corpus in found.corpora
         ],
-        "renumbered": [one._asdict() for one in found.renumbered],
-        "tables": [_table(one) for one in found.tables],
-        "tasks": [_task(one) for one in found.tasks],
-        "changes": [_change(one) for one in first(found.changes, limit)],
+        "renumbered": [item._asdict() for item in found.renumbered],
+        "tables": [_table(table) for table in found.tables],
+        "tasks": [_task(task) for task in found.tasks],
+        "changes": [_change(change) for change in first(found.changes, limit)],
     }
 
 
 def first(changes: Iterable[Change], limit: int) -> Iterator[Change]:
     """Yield so many rows of each relation and change."""
     seen = Counter[tuple[str, str, str]]()
-    for one in changes:
-        seen[one.relation, one.corpus, one.change] += 1
-        if seen[one.relation, one.corpus, one.change] <= limit:
-            yield one
+    for change in changes:
+        seen[change.relation, change.corpus, change.change] += 1
+        if seen[change.relation, change.corpus, change.change] <= limit:
+            yield change
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -70,37 +69,32 @@ def _side(side: Side) -> dict[str, Any]:
     }
 
 
-def _counts(one: Compared, changes: Iterable[str]) -> dict[str, Any]:
+def _counts(compared: Compared, changes: Iterable[str]) -> dict[str, Any]:
     return {
-        "before": one.counts.before,
-        "after": one.counts.after,
-        **{name: one.counts.changes[name] for name in changes},
+        "before": compared.counts.before,
+        "after": compared.counts.after,
+        **{name: compared.counts.changes[name] for name in changes},
     }
 
 
-def _cells(one: Compared) -> dict[str, Any]:
-    labels = [{"before": old, "after": new, "rows": rows} for old, new, rows in one.counts.labels]
-    return {"columns": dict(one.counts.columns), "labels": labels}
+def _cells(compared: Compared) -> dict[str, Any]:
+    labels = [change._asdict() for change in compared.counts.labels]
+    return {"columns": dict(compared.counts.columns), "labels": labels}
 
 
-def _table(one: Compared) -> dict[str, Any]:
-    return {"table": one.name, "corpus": one.corpus, **_counts(one, _OF_TABLE), **_cells(one)}
+def _table(compared: Compared) -> dict[str, Any]:
+    return {"table": compared.name, "corpus": compared.corpus, **_counts(compared, CHANGES), **_cells(compared)}
 
 
-def _task(one: Compared) -> dict[str, Any]:
-    name = {"task": one.name, "release": one.counts.release, "split": one.counts.split}
-    return {**name, **_counts(one, _OF_TASK), **_cells(one), "verdict": one.verdict}
+def _task(compared: Compared) -> dict[str, Any]:
+    name = {"task": compared.name, "release": compared.counts.release, "split": compared.counts.split}
+    return {**name, **_counts(compared, _OF_TASK), **_cells(compared), "verdict": compared.verdict}
 
 
-def _change(one: Change) -> dict[str, Any]:
-    key = {"key": one.key} if one.key_before is None else {"key": one.key, "key_before": one.key_before}
+def _change(change: Change) -> dict[str, Any]:
+    key = {"key": change.key} if change.key_before is None else {"key": change.key, "key_before": change.key_before}
     columns = [
-        {
-            "column": column,
-            "before": old,
-            "after": new,
-            "words": words(old, new) if column in one.are_texts else None,
-        }
-        for column, old, new in one.cells
+        cell._asdict() | {"words": words(cell.before, cell.after) if cell.column in change.are_texts else None}
+        for cell in change.cells
     ]
-    return {"relation": one.relation, "change": one.change, **key, "columns": columns}
+    return {"relation": change.relation, "change": change.change, **key, "columns": columns}

@@ -10,6 +10,9 @@ from talkhouse.diff.relations import IDS, SPLITS, Field, Relation
 from talkhouse.diff.states import Side, Sides
 from talkhouse.schema.sql import literal, quoted
 
+CHANGES = ("removed", "added", "changed", "moved", "renumbered")
+"""What becomes of a row, in the order in which it is told."""
+
 SHOWN = ("moved", "changed", "added", "removed")
 """The changes whose rows are shown; a row that has another id or place alone is counted."""
 
@@ -50,8 +53,16 @@ def sums(con: duckdb.DuckDBPyConnection, source: str, fields: Sequence[Field], b
     return {group: Sum(count, total) for group, count, total in rows}
 
 
+class LabelChange(NamedTuple):
+    """How many rows had one label before and have another after; None: no label."""
+
+    before: str | None
+    after: str | None
+    rows: int
+
+
 class Counts(NamedTuple):
-    """The rows of a table, or of a task in one release and split, and how many of them differ in what way."""
+    """The rows of a table, or of a task in one release and split, and the number of those that differ, by change."""
 
     release: str | None
     split: str | None
@@ -62,8 +73,15 @@ class Counts(NamedTuple):
     among the renumbered too, as ``other_record``."""
     columns: Mapping[str, int]
     """Changed and moved rows by column that differs; no places."""
-    labels: Sequence[tuple[str | None, str | None, int]]
-    """The label before, the label after, and rows."""
+    labels: Sequence[LabelChange]
+
+
+class Cell(NamedTuple):
+    """A cell that differs: its column, and its values as texts."""
+
+    column: str
+    before: str | None
+    after: str | None
 
 
 class Change(NamedTuple):
@@ -74,15 +92,14 @@ class Change(NamedTuple):
     change: str
     key: dict[str, Any]
     key_before: dict[str, Any] | None
-    """Its key in the state before, where that is another."""
-    cells: Sequence[tuple[str, str | None, str | None]]
-    """The column, its value before and its value after, as texts."""
+    """Its key in the state before, if that is another."""
+    cells: Sequence[Cell]
     are_texts: Collection[str]
     """The columns that are texts."""
 
 
 class Comparison:
-    """A relation whose rows have been paired; what differs is asked of the pairs."""
+    """A relation whose rows have been paired; differences are queries of the pairs."""
 
     def __init__(self, sides: Sides, relation: Relation) -> None:
         self._con, self.relation = sides.con, relation
@@ -114,7 +131,9 @@ class Comparison:
         for name, rows in zip(_SIDES, self._rows, strict=True):
             con.execute(f'create or replace temp table "?narrow {name}" as {_narrow(relation, rows)}')
         if self._is_numbered:
-            order = ", ".join([*(f"o{number}" for number in range(len(relation.order))), "said", "stands", '"?row"'])
+            order = ", ".join(
+                [*(f"o{number}" for number in range(len(relation.order))), "content_hash", "place_hash", '"?row"']
+            )
             for name in _SIDES:
                 con.execute(
                     f'create or replace temp table "?narrow {name}" as select * replace (row_number() over '
@@ -136,9 +155,9 @@ select
     case
         when before."?row" is null then 'added'
         when after."?row" is null then 'removed'
-        when before.belongs <> after.belongs then 'moved'
-        when before.said <> after.said then 'changed'
-        when before.stands <> after.stands then 'renumbered'
+        when before.split_hash <> after.split_hash then 'moved'
+        when before.content_hash <> after.content_hash then 'changed'
+        when before.place_hash <> after.place_hash then 'renumbered'
         else 'same'
     end as change,
 from "?narrow before" as before
@@ -179,19 +198,19 @@ where change <> 'same'
     def _columns(self) -> dict[Group, dict[str, int]]:
         """Count the cells that differ in rows that were changed or moved, by column."""
         fields = self.relation.compared
-        counted = [f"count(*) filter (where {_differs(one)}) as c{index}" for index, one in enumerate(fields)]
+        counted = [f"count(*) filter (where {_differs(field)}) as c{index}" for index, field in enumerate(fields)]
         if not counted or not self._there & {*_PAIRED}:
             return {}
         query = f"select pairs.after_by_0, pairs.after_by_1, {', '.join(counted)} from {self._joined()} group by all"
         return {
-            (release, split): {one.name: rows for one, rows in zip(fields, cells, strict=True) if rows}
+            (release, split): {field.name: rows for field, rows in zip(fields, cells, strict=True) if rows}
             for release, split, *cells in self._con.execute(query).fetchall()
         }
 
-    def _labels(self) -> dict[Group, list[tuple[str | None, str | None, int]]]:
+    def _labels(self) -> dict[Group, list[LabelChange]]:
         """Count the rows whose label differs, by both labels."""
-        label = next((one for one in self.relation.compared if one.name == self.relation.label), None)
-        found: dict[Group, list[tuple[str | None, str | None, int]]] = {}
+        label = next((field for field in self.relation.compared if field.name == self.relation.label), None)
+        found: dict[Group, list[LabelChange]] = {}
         if label is None or not self._there & {*_PAIRED}:
             return found
         old, new = (f"{_value(label, number)}::varchar" for number in range(2))
@@ -200,7 +219,7 @@ where change <> 'same'
             f"where {_differs(label)} group by all order by found desc, 3 nulls first, 4 nulls first"
         )
         for release, split, *rest in self._con.execute(query).fetchall():
-            found.setdefault((release, split), []).append(tuple(rest))
+            found.setdefault((release, split), []).append(LabelChange(*rest))
         return found
 
     def _joined(
@@ -214,7 +233,7 @@ where change <> 'same'
 
     def changes(self, limit: int) -> Iterator[Change]:
         """Yield rows that were removed, added, changed or moved, sorted by key, so many of each."""
-        texts = frozenset(one.name for one in self.relation.compared if {*one.types} <= {"VARCHAR", None})
+        texts = frozenset(field.name for field in self.relation.compared if {*field.types} <= {"VARCHAR", None})
         names = list(self.relation.key)
         keys = [f"pairs.k{index}" for index in range(len(names))]
         raw = [f"pairs.raw_k{index}" for index in range(len(names))]
@@ -229,18 +248,18 @@ where change <> 'same'
                 key = dict(zip(names, values[: len(names)], strict=True)) | ({"number": number} if number else {})
                 before = key | dict(zip(names, values[len(names) :], strict=True))
                 is_other = change != "added" and before != key
-                shown = [(cell["name"], cell["before"], cell["after"]) for cell in cells]
+                shown = [Cell(cell["name"], cell["before"], cell["after"]) for cell in cells]
                 yield Change(
                     self.relation.name, self.relation.corpus, change, key, before if is_other else None, shown, texts
                 )
 
     def _cells(self, *, places: bool = False) -> str:
-        """Write the list of cells that differ; ``places``: also of columns that say where a row stands."""
-        fields = [one for one in self.relation.fields if one.name not in self.relation.key]
+        """Write the list of cells that differ; ``places``: also of columns with the place of a row."""
+        fields = [field for field in self.relation.fields if field.name not in self.relation.key]
         cells = [
-            f"if({_differs(one)}, {{'at': {at}, 'name': {literal(one.name)}, "
-            f"'before': {_value(one, 0)}::varchar, 'after': {_value(one, 1)}::varchar}}, null)"
-            for at, one in enumerate(fields if places else self.relation.compared)
+            f"if({_differs(field)}, {{'at': {at}, 'name': {literal(field.name)}, "
+            f"'before': {_value(field, 0)}::varchar, 'after': {_value(field, 1)}::varchar}}, null)"
+            for at, field in enumerate(fields if places else self.relation.compared)
         ]
         return f"list_filter([{', '.join(cells)}], lambda cell: cell is not null)" if cells else "[]"
 
@@ -275,14 +294,14 @@ order by place, cell.at
 
 
 def _rows(side: Side, relation: Relation, number: int, chosen: str | None = None) -> str:
-    """Write the query of a side's rows, or of those of which ``chosen`` is true.
+    """Write the query of a side's rows, or of those for which ``chosen`` is true.
 
     Ids of the side before are those that the other has, and raw as they were.
     """
     columns, joins = ['source.rowid as "?row"'], list[str]()
-    for one in relation.fields:
-        column = f"source.{quoted(one.name)}" if one.types[number] is not None else "null"
-        kind = IDS.get(one.name)
+    for field in relation.fields:
+        column = f"source.{quoted(field.name)}" if field.types[number] is not None else "null"
+        kind = IDS.get(field.name)
         if kind == "release":
             shown = column if side.release_as is None else literal(side.release_as)
         elif kind is None or number == 1 or column == "null":
@@ -291,30 +310,30 @@ def _rows(side: Side, relation: Relation, number: int, chosen: str | None = None
             ids = f"ids_{len(joins)}"
             joins.append(f'left join "?{kind}" as {ids} on {ids}.before = {column}')
             shown = f"coalesce({ids}.after, {column})"
-        columns.append(f"{shown} as {quoted(one.name)}")
+        columns.append(f"{shown} as {quoted(field.name)}")
         if kind is not None:
-            columns.append(f"{column} as {quoted('?raw ' + one.name)}")
+            columns.append(f"{column} as {quoted('?raw ' + field.name)}")
     source = f"(select rowid, * from {relation.sources[number]} where {chosen or relation.conditions[number]})"
     return f"select {', '.join(columns)} from {source} as source {' '.join(joins)}"
 
 
 def _hashed(relation: Relation, rows: str) -> str:
-    """Write the query of a side's rows by the hashes of their keys, and of all that is compared."""
+    """Write the query of a side's rows by the hashes of their keys, and of all compared columns."""
     key = f"hash({', '.join(map(str, relation.key.values()))})"
-    whole = ", ".join(_hashes(relation))
+    whole = ", ".join(_row_hashes(relation))
     return f'select "?row", {key} as "key", hash({key}, {whole}) as whole, {_by(relation)} from ({rows})'
 
 
 def _narrow(relation: Relation, rows: str) -> str:
-    """Write the query of a side's rows by key, with hashes of what they say, where they belong and where they stand."""
+    """Write the query of a side's rows by key, with hashes of their contents, their split and their place."""
     columns = ['"?row"', "0::bigint as number"]
     for index, (name, value) in enumerate(relation.key.items()):
         columns.append(f"{value} as k{index}")
         if name in IDS:
             columns.append(f"{quoted('?raw ' + name)} as raw_k{index}")
     columns += [f"{quoted(name)} as o{index}" for index, name in enumerate(relation.order)]
-    columns += [_by(relation), *map("{} as {}".format, _hashes(relation), ("belongs", "said", "stands"))]
-    has_record = any(one.name == "record_id" for one in relation.fields)
+    columns += [_by(relation), *(f"{value} as {name}" for name, value in _row_hashes(relation)._asdict().items())]
+    has_record = any(field.name == "record_id" for field in relation.fields)
     columns.append(f"{quoted('?raw record_id') if has_record else 'null'} as raw_record")
     return f"select {', '.join(columns)} from ({rows})"
 
@@ -324,24 +343,31 @@ def _by(relation: Relation) -> str:
     return ", ".join(f"{value} as by_{index}" for index, value in enumerate(by))
 
 
-def _hashes(relation: Relation) -> tuple[str, str, str]:
-    """Write the hashes of where a row belongs, what it says and where it stands."""
-    raw = [quoted("?raw " + one.name) for one in relation.fields if one.name in IDS and one.name != "release"]
-    return (
-        _hash([one for one in relation.fields if one.name in SPLITS]),
-        _hash([one for one in relation.compared if one.name not in SPLITS]),
-        _hash([one for one in relation.fields if one.is_place], raw),
+class RowHashes(NamedTuple):
+    """SQL: the hashes of a row's split, its contents and its place."""
+
+    split_hash: str
+    content_hash: str
+    place_hash: str
+
+
+def _row_hashes(relation: Relation) -> RowHashes:
+    raw = [quoted("?raw " + field.name) for field in relation.fields if field.name in IDS and field.name != "release"]
+    return RowHashes(
+        _hash([field for field in relation.fields if field.name in SPLITS]),
+        _hash([field for field in relation.compared if field.name not in SPLITS]),
+        _hash([field for field in relation.fields if field.is_place], raw),
     )
 
 
 def _hash(fields: Sequence[Field], more: Sequence[str] = ()) -> str:
-    values = [*(one.identical(quoted(one.name)) for one in fields), *more]
+    values = [*(field.identical(quoted(field.name)) for field in fields), *more]
     return f"hash({', '.join(values)})" if values else "0"
 
 
-def _value(one: Field, number: int) -> str:
-    return f"{_SIDES[number]}.{quoted(one.name)}"
+def _value(field: Field, number: int) -> str:
+    return f"{_SIDES[number]}.{quoted(field.name)}"
 
 
-def _differs(one: Field) -> str:
-    return f"{one.identical(_value(one, 0))} is distinct from {one.identical(_value(one, 1))}"
+def _differs(field: Field) -> str:
+    return f"{field.identical(_value(field, 0))} is distinct from {field.identical(_value(field, 1))}"

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import duckdb
 
-from talkhouse.diff.compare import Comparison, Counts, Group, Sum, make_table_of_cells, sums
-from talkhouse.diff.found import ALL, Compared, CorpusChange, Difference, Wanted
-from talkhouse.diff.identity import identify
+from talkhouse.diff.compare import Change, Comparison, Counts, Group, Sum, make_table_of_cells, sums
+from talkhouse.diff.identity import Renumbered, identify
 from talkhouse.diff.relations import (
     Field,
     Relation,
@@ -21,13 +21,88 @@ from talkhouse.diff.relations import (
 )
 from talkhouse.diff.states import Side, Sides
 from talkhouse.schema.errors import UsageError, closest, listed
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import column_types, literal, quoted
 from talkhouse.schema.tables import qualified
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.rows_hash import SHARED, corpora_of, corpus_of
 
+
+class Wanted(NamedTuple):
+    """The scope of a comparison; empty is everything."""
+
+    corpora: tuple[str, ...] = ()
+    task: str | None = None
+    table: str | None = None
+    limit: int = 100
+    """Rows per change that are stored for a table or task."""
+
+
+ALL = Wanted()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A table, or a task, in numbers: one for each of the publisher's releases and splits of a task."""
+
+    name: str
+    corpus: str
+    counts: Counts
+
+    @property
+    def is_still(self) -> bool:
+        """Whether no row differs."""
+        return not any(self.counts.changes[name] for name in ("removed", "added", *_PAIRED, "moved_in", "moved_out"))
+
+    @property
+    def verdict(self) -> str:
+        """Whether results computed from a task still hold.
+
+        ``same``: every example, in its place. ``renumbered``: all that were there say the same, and others may have
+        come. ``changed``: some say something else, are gone, or belong to another split.
+        """
+        changes = self.counts.changes
+        if any(changes[name] for name in ("removed", "changed", "moved", "moved_in", "moved_out")):
+            return "changed"
+        return "renumbered" if changes["renumbered"] or changes["added"] else "same"
+
+
+_PAIRED = ("changed", "moved", "renumbered")
+
+
+class CorpusChange(NamedTuple):
+    """A corpus in both states; None: missing."""
+
+    corpus: str
+    status: str
+    reader: tuple[int | None, int | None]
+    sources: dict[str, int]
+    """Files that were added, removed or changed, and their total number."""
+    licence: tuple[str | None, str | None]
+
+
+@dataclass
+class Difference:
+    """All differences between two states."""
+
+    sides: tuple[Side, Side]
+    tables_added: list[str] = field(default_factory=list)
+    tables_removed: list[str] = field(default_factory=list)
+    columns: dict[str, dict[str, tuple[str | None, str | None]]] = field(default_factory=dict)
+    views_changed: list[str] = field(default_factory=list)
+    corpora: list[CorpusChange] = field(default_factory=list)
+    renumbered: list[Renumbered] = field(default_factory=list)
+    tables: list[Compared] = field(default_factory=list)
+    tasks: list[Compared] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether both states have the same rows of corpora; a build's data about itself does not count."""
+        return all(table.is_still for table in (*self.tables, *self.tasks) if table.corpus != SHARED)
+
+
 _IDENTIFYING = ("main.dialogues", "main.turns", "main.records")
-"""Tables by which dialogues and records are recognised: where they are equal, no id is another."""
+"""Tables that identify dialogues and records: if they are equal, no id has changed."""
 
 
 def difference(
@@ -37,7 +112,7 @@ def difference(
     with_cells: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Difference:
-    """Compare two states; ``with_cells``: every cell that differs is kept in a table.
+    """Compare two states; ``with_cells``: every cell that differs is stored in a table.
 
     Raises UsageError for a corpus, table or task that neither has.
     """
@@ -45,7 +120,7 @@ def difference(
 
 
 class _Work:
-    """A comparison that is going on."""
+    """A running comparison."""
 
     def __init__(self, sides: Sides, wanted: Wanted, on_step: Callable[[str], None], *, has_cells: bool) -> None:
         self._sides, self._wanted, self._on_step, self._has_cells = sides, wanted, on_step, has_cells
@@ -61,7 +136,7 @@ class _Work:
                 self._check_release(side, side.of_release)
 
     def _check_release(self, side: Side, release: str) -> None:
-        """Raise UsageError for a publisher's release of which the corpus has no record."""
+        """Raise UsageError for a publisher's release without records of the corpus."""
         corpus = self._corpora[0]
         rows = self._sides.con.execute(
             f"select distinct release from {side.sql}.main.records where corpus_id = ? and release is not null",
@@ -88,12 +163,10 @@ class _Work:
         self._schema(tasks)
         self._on_step("comparing the tables")
         summed = self._sums()
-        differing = {name for name, corpus, before, after in summed if before != after and corpus != SHARED}
-        moving = sorted(
-            {corpus for name, corpus, before, after in summed if name in _IDENTIFYING and before != after} - {SHARED}
-        )
-        changed = {corpus for _, corpus, before, after in summed if before != after and corpus != SHARED}
-        if differing & {*_IDENTIFYING} or self._is_between:
+        differing = [rows for rows in summed if rows.before != rows.after and rows.corpus != SHARED]
+        changed = {rows.corpus for rows in differing}
+        moving = sorted({rows.corpus for rows in differing if rows.table in _IDENTIFYING})
+        if moving or self._is_between:
             self._on_step("finding dialogues and records again")
         found.renumbered = identify(self._sides, self._corpora if self._is_between else moving)
         renamed = self._renamed()
@@ -101,11 +174,11 @@ class _Work:
             name = qualified(table)
             if wanted.task is not None or wanted.table not in (None, name):
                 continue
-            for _, corpus, before, after in (one for one in summed if one[0] == name):
-                # Two records that change places give equal rows, each of which is about something else.
-                still = before == after and not self._is_between and corpus not in renamed
-                relation = table_relation(table, corpus, self._sides, self._conditions(table, corpus))
-                self._compare(relation, found.tables, (before.rows, after.rows) if still else None)
+            for rows in (rows for rows in summed if rows.table == name):
+                # Two records that swap places have equal rows, which are about something else.
+                still = rows.before == rows.after and not self._is_between and rows.corpus not in renamed
+                relation = table_relation(table, rows.corpus, self._sides, self._conditions(table, rows.corpus))
+                self._compare(relation, found.tables, (rows.before.rows, rows.after.rows) if still else None)
         if wanted.table is None:
             for task in tasks:
                 self._compare_task(task, changed)
@@ -113,7 +186,7 @@ class _Work:
         return found
 
     def _renamed(self) -> set[str]:
-        """Return the corpora of which an id of the state before is another in the state after."""
+        """Return the corpora with an id that differs between the states."""
         every = " union ".join(f'select corpus from "?{kind}"' for kind in ("dialogue", "record", "speaker"))
         return {corpus for (corpus,) in self._sides.con.execute(every).fetchall()}
 
@@ -133,7 +206,7 @@ class _Work:
         return sorted(task for task in found if any(task in side.views for side in self._sides))
 
     def _schema(self, tasks: Collection[str]) -> None:
-        """Find which tables, columns and views are not the same."""
+        """Find the tables, columns and views that differ."""
         before, after = self._sides
         found = self._found
         found.tables_added = sorted(after.shape.keys() - before.shape.keys())
@@ -153,20 +226,19 @@ class _Work:
         found.views_changed = sorted(name for name in names if before.views.get(name) != after.views.get(name))
 
     def _columns(self, side: Side, task: str) -> dict[str, str]:
-        """Return the columns of a task's view with their types; none where a side has no such view."""
+        """Return the columns of a task's view with their types; none if a side has no such view."""
         if task not in side.views:
             return {}
         with _own(self._sides.con, side):
-            rows = self._sides.con.execute(f"describe {_view(task)}").fetchall()
-        return {name: kind for name, kind, *_ in rows}
+            return column_types(self._sides.con, _view(task))
 
     def _conditions(self, table: Any, corpus: str) -> tuple[str, str]:
-        """Write which rows of a table are compared on either side."""
+        """Write the conditions on the rows of a table that are compared, for either side."""
         of_corpus = f"{corpus_of(table, self._known)} = {literal(corpus)}"
         before, after = (f"{of_corpus} and {of_release(side, table.name, corpus)}" for side in self._sides)
         return before, after
 
-    def _sums(self) -> list[tuple[str, str, Sum, Sum]]:
+    def _sums(self) -> list["_SummedRows"]:
         """Count and hash the rows of every table by corpus, on both sides; tables without rows are left out."""
         found = []
         for table in compared_tables(of_a_release=self._is_between):
@@ -178,13 +250,13 @@ class _Work:
                 both.append(sums(self._sides.con, source, table_fields(table), corpus_of(table, self._known)))
             wanted = {*self._corpora, *(() if self._wanted.corpora else (SHARED,))}
             found += [
-                (name, corpus, both[0].get(corpus, Sum()), both[1].get(corpus, Sum()))
+                _SummedRows(name, corpus, both[0].get(corpus, Sum()), both[1].get(corpus, Sum()))
                 for corpus in sorted((both[0].keys() | both[1].keys()) & wanted)
             ]
         return found
 
     def _compare(self, relation: Relation, into: list[Compared], still: tuple[int, int] | None = None) -> None:
-        """Compare the rows of a relation, unless they are known to be still."""
+        """Compare the rows of a relation, unless they are known to be unchanged."""
         if still is not None:
             counts = [Counts(None, None, *still, _NONE, {}, [])]
         else:
@@ -194,7 +266,7 @@ class _Work:
             self._found.changes += comparison.changes(self._wanted.limit)
             if self._has_cells:
                 comparison.keep_cells()
-        into += [Compared(relation.name, relation.corpus, one) for one in counts]
+        into += [Compared(relation.name, relation.corpus, count) for count in counts]
 
     def _compare_task(self, task: str, changed: Collection[str]) -> None:
         """Compare the rows that both sides' own views of a task make."""
@@ -209,11 +281,11 @@ class _Work:
         names = list(dict.fromkeys((*columns[1], *columns[0])))
         fields = tuple(Field(name, (columns[0].get(name), columns[1].get(name))) for name in names)
         self._on_step(f"making the examples of {task}")
-        sources = [self._made(side, task, number) for number, side in enumerate(self._sides)]
+        sources = [self._make_examples(side, task, number) for number, side in enumerate(self._sides)]
         label = self._label(task)
         self._compare(task_relation(task, fields, (sources[0], sources[1]), label), self._found.tasks)
 
-    def _made(self, side: Side, task: str, number: int) -> str:
+    def _make_examples(self, side: Side, task: str, number: int) -> str:
         """Make the examples of a task by a side's own view, and return the name of their table."""
         name = quoted(f"?examples {number}")
         if task not in side.views:
@@ -244,13 +316,13 @@ class _Work:
         dialogues to those that they were made from.
         """
         rest = {*self._known} - {corpus}
-        kept = [
+        views = [
             {name: sql for name, sql in side.views.items() if name.partition(".")[0] not in rest}
             for side in self._sides
         ]
-        own = [sql for name, sql in kept[0].items() if name.partition(".")[0] == corpus]
+        own = [sql for name, sql in views[0].items() if name.partition(".")[0] == corpus]
         elsewhere = (*changed, "derived_from")
-        return kept[0] == kept[1] and not any(name in sql for name in elsewhere for sql in own)
+        return views[0] == views[1] and not any(name in sql for name in elsewhere for sql in own)
 
     def _examples(self, task: str) -> dict[Group, int]:
         """Count the examples of a task by the publisher's release and split."""
@@ -263,13 +335,15 @@ class _Work:
         return {(release, split): count for release, split, count in rows.fetchall()}
 
     def _described(self, changed: Collection[str]) -> Iterator[CorpusChange]:
-        """Yield what became of each corpus."""
+        """Yield the changes of each corpus."""
         con = self._sides.con
         facts = []
         for side in self._sides:
             rows = con.execute(f"select corpus_id, reader_version, licence from {side.sql}.main.corpora").fetchall()
             facts.append({corpus: (reader, licence) for corpus, reader, licence in rows})
-        differing = {one.corpus for one in (*self._found.tables, *self._found.tasks) if not one.is_still} | {*changed}
+        differing = {table.corpus for table in (*self._found.tables, *self._found.tasks) if not table.is_still} | {
+            *changed
+        }
         for corpus in self._corpora:
             old, new = (of_side.get(corpus) for of_side in facts)
             status = "changed" if corpus in differing else "unchanged"
@@ -289,6 +363,15 @@ class _Work:
             f"from {before} as before full join {after} as after using (source_file_id)"
         ).fetchone()
         return dict(zip(("added", "removed", "changed", "all"), row or (0, 0, 0, 0), strict=True))
+
+
+class _SummedRows(NamedTuple):
+    """The rows of a table that belong to a corpus, on both sides."""
+
+    table: str
+    corpus: str
+    before: Sum
+    after: Sum
 
 
 _NONE = Counter[str]()

@@ -1,6 +1,6 @@
-"""Which dialogue, record and speaker of the state before is which of the state after, whatever their ids.
+"""Matches dialogues, records and speakers of the state before with those of the state after, whatever their ids.
 
-A key that is a place moves when a record is put in front of others. So what is compared is found by its words first.
+A key that is a place moves when a record is inserted before others. So dialogues are matched by content first.
 """
 
 from collections.abc import Collection, Iterable
@@ -11,15 +11,16 @@ import duckdb
 from talkhouse.diff.relations import of_release
 from talkhouse.diff.states import Side, Sides
 from talkhouse.schema.sql import insert, literal
+from talkhouse.schema.sql_files import sql_of
 
 BEFORE = " (before)"
-"""What stands behind an id of the state before that is left, and that the state after gives to something else."""
+"""The suffix of an id of the state before that is unmatched, and that the state after gives to something else."""
 
 _GROUP = ("release", "subset", "split")
 
 
 class Renumbered(NamedTuple):
-    """How many dialogues or records of a corpus have another id."""
+    """The number of dialogues or records of a corpus with another id."""
 
     kind: str
     corpus: str
@@ -27,7 +28,7 @@ class Renumbered(NamedTuple):
 
 
 def identify(sides: Sides, corpora: Collection[str]) -> list[Renumbered]:
-    """Make the tables ``"?dialogue"``, ``"?record"`` and ``"?speaker"``: ids before and after, where they differ."""
+    """Make the tables ``"?dialogue"``, ``"?record"`` and ``"?speaker"``: ids before and after, if they differ."""
     con = sides.con
     for kind in ("dialogue", "record", "speaker"):
         con.execute(f'create temp table "?{kind}" (corpus varchar, before varchar, after varchar)')
@@ -47,68 +48,31 @@ def _in(corpora: Iterable[str]) -> str:
 
 
 def _scope(side: Side, table: str, corpora: Collection[str]) -> str:
-    """Write the condition of the rows of the corpora that a side is about; of one where it is about a release."""
+    """Write the condition of the rows of the corpora that a side is about; of one if it is about a release."""
     return of_release(side, table, next(iter(corpora)))
 
 
 def _dialogues(side: Side, corpora: Collection[str]) -> str:
-    """Write the query of dialogues: a hash of their words, and where and in what order they were first published."""
-    return f"""
-with
-published as (
-    select
-        dialogue_id,
-        {_release(side)} as release,
-        subset,
-        split,
-        row_number() over (order by release, subset, split, source_file_id, record_index, record_id) as number,
-    from {side.sql}.main.records
-    where dialogue_id is not null and {_in(corpora)} and {_scope(side, "records", corpora)}
-),
-
-firsts as (select * from published qualify row_number() over (partition by dialogue_id order by number) = 1),
-
-said as (
-    select dialogue_id, hash(list(hash(role, text) order by turn_index)) as content, count(*) as turns
-    from {side.sql}.main.turns
-    where split_part(dialogue_id, ':', 1) in ({", ".join(map(literal, corpora))}) and {_scope(side, "turns", corpora)}
-    group by dialogue_id
-)
-
-select
-    dialogues.corpus_id as corpus,
-    dialogues.dialogue_id as id,
-    coalesce(said.content, 0) as content,
-    coalesce(said.turns, 0) as size,
-    firsts.release,
-    firsts.subset,
-    firsts.split,
-    row_number() over (order by firsts.number, dialogues.dialogue_id) as number,
-from {side.sql}.main.dialogues
-left join said using (dialogue_id)
-left join firsts using (dialogue_id)
-where {_in(corpora)} and {_scope(side, "dialogues", corpora)}
-"""
+    """Write the query of dialogues: a hash of their words, and the place and order of their first publication."""
+    return sql_of(
+        __file__,
+        "identity_dialogues",
+        side=side.sql,
+        release=_release(side),
+        corpora=", ".join(map(literal, corpora)),
+        of_corpora=_in(corpora),
+        **{f"of_{table}": _scope(side, table, corpora) for table in ("records", "turns", "dialogues")},
+    )
 
 
 def _release(side: Side) -> str:
-    """Write the publisher's release of a record; where two are compared, both have one name."""
+    """Write the publisher's release of a record; if two are compared, both have one name."""
     return "release" if side.of_release is None else "null::varchar"
 
 
 def _speakers(side: Side) -> str:
     """Write the query of anonymous speakers that follow their dialogue: their ids begin with its id."""
-    return f"""
-select
-    min("?dialogue".corpus),
-    speakers.speaker_id,
-    min("?dialogue".after || substr(speakers.speaker_id, len(participants.dialogue_id) + 1)),
-from {side.sql}.main.speakers
-inner join {side.sql}.main.participants using (speaker_id)
-inner join "?dialogue" on "?dialogue".before = participants.dialogue_id
-where speakers.is_anonymous and starts_with(speakers.speaker_id, participants.dialogue_id || '/')
-group by speakers.speaker_id
-"""
+    return sql_of(__file__, "identity_speakers", side=side.sql)
 
 
 _STATED = {
@@ -118,11 +82,11 @@ _STATED = {
     "extra::varchar",
     "persona_uses": "turn_index, persona_set, position, persona_id, extra::varchar",
 }
-"""What a record states that has no dialogue."""
+"""The contents of a record without a dialogue."""
 
 
 def _records(side: Side, corpora: Collection[str], *, is_before: bool) -> str:
-    """Write the query of records: a hash of where their dialogue was published, or of what they state without one."""
+    """Write the query of records: a hash of the publication of their dialogue, or of their contents without one."""
     dialogue = 'coalesce("?dialogue".after, records.dialogue_id)' if is_before else "records.dialogue_id"
     mapped = 'left join "?dialogue" on "?dialogue".before = records.dialogue_id' if is_before else ""
     release = _release(side).replace("release", "records.release")
@@ -131,27 +95,17 @@ def _records(side: Side, corpora: Collection[str], *, is_before: bool) -> str:
         "where dialogue_id is null"
         for table, columns in _STATED.items()
     )
-    return f"""
-with stated as (select record_id, sum(stated) as stated from ({stated}) group by record_id)
-
-select
-    records.corpus_id as corpus,
-    records.record_id as id,
-    if(
-        records.dialogue_id is null,
-        hash(subset, {release}, records.native_id, records.extra::varchar, stated.stated),
-        hash(subset, {release}, {dialogue})
-    ) as content,
-    1 as size,
-    {release} as release,
-    subset,
-    split,
-    row_number() over (order by {release}, subset, split, source_file_id, record_index, records.record_id) as number,
-from {side.sql}.main.records
-left join stated on stated.record_id = records.record_id and records.dialogue_id is null
-{mapped}
-where {_in(corpora)} and {_scope(side, "records", corpora)}
-"""
+    return sql_of(
+        __file__,
+        "identity_records",
+        side=side.sql,
+        stated=stated,
+        release=release,
+        dialogue=dialogue,
+        mapped=mapped,
+        of_corpora=_in(corpora),
+        of_records=_scope(side, "records", corpora),
+    )
 
 
 def _match(con: duckdb.DuckDBPyConnection, kind: str, *, has_similar: bool, sides: Sides) -> list[Renumbered]:
@@ -188,7 +142,7 @@ order by all
 def _pair(
     con: duckdb.DuckDBPyConnection, left: dict[str, str], equal: tuple[str, ...], *, numbered: bool = False
 ) -> None:
-    """Pair what is left of both sides and equal in these columns; ``numbered``: the first with the first, and so on.
+    """Pair remaining rows of both sides that are equal in these columns; ``numbered``: in their order.
 
     What has nothing in it, as a dialogue without turns, is not found by its content. The number of a pair is that of
     its row after.
@@ -219,7 +173,7 @@ def _write_pairs(con: duckdb.DuckDBPyConnection, left: dict[str, str]) -> None:
 def _pair_similar(con: duckdb.DuckDBPyConnection, left: dict[str, str], sides: Sides) -> None:
     """Pair dialogues that share at least half of the turns of the longer one, the most alike first.
 
-    Who shares half of a dialogue's turns shares one of any half of them and one more; so only dialogues are compared
+    A dialogue that shares half of another's turns shares one of any half of them plus one; so only those are compared
     that share one of the rarest such turns of both.
     """
     for side, (name, table) in zip(sides, left.items(), strict=True):
@@ -246,24 +200,7 @@ from "?turns {name}"
 inner join "?frequent" using (corpus, said)
 qualify row_number() over (partition by id order by times, said) <= size // 2 + 1
 """)
-    rows = con.execute("""
-with
-met as (
-    select distinct corpus, before.id as before, after.id as after
-    from "?rare before" as before
-    inner join "?rare after" as after using (corpus, said)
-)
-
-select
-    met.before, met.after, after.number,
-from met
-inner join "?turns before" as before on before.id = met.before
-inner join "?turns after" as after on after.id = met.after and after.said = before.said
-group by met.before, met.after, before.size, after.size, before.number, after.number
-having 2 * count(*) >= greatest(before.size, after.size)
-order by
-    count(*) / greatest(before.size, after.size) desc, met.before <> met.after, before.number, after.number
-""")
+    rows = con.execute(sql_of(__file__, "similar_dialogues"))
     taken: tuple[set[str], set[str]] = (set(), set())
     pairs = []
     while batch := rows.fetchmany(10_000):

@@ -1,12 +1,12 @@
-"""A difference as one HTML page that needs nothing else: no network, no script."""
+"""A difference as one self-contained HTML page: no network, no script."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from talkhouse.diff.compare import Change
-from talkhouse.diff.found import Difference
+from talkhouse.diff.compare import CHANGES, SHOWN, Change
+from talkhouse.diff.difference import Difference
 from talkhouse.diff.sentences import (
     corpus_line,
     head,
@@ -22,8 +22,6 @@ from talkhouse.html_pages import environment, own_parts
 from talkhouse.system.atomic_output import atomic_file
 
 _TEMPLATES = Path(__file__).with_name("templates")
-
-_COUNTED = ("removed", "added", "changed", "moved", "renumbered")
 
 
 @dataclass(frozen=True)
@@ -46,14 +44,14 @@ class _Part:
 
 
 def write_page(found: Difference, output: Path, most: int) -> None:
-    """Write the page, whole or not at all; ``most`` is how many rows of a table or task it has."""
+    """Write the page, whole or not at all; ``most`` is the maximum number of rows of a table or task."""
     with atomic_file(output) as part:
         part.write_text(_render(found, most), encoding="utf-8", newline="\n")
 
 
 def _render(found: Difference, most: int) -> str:
-    moving = [one for one in found.tables if not one.is_still]
-    tasks = [one for one in found.tasks if not one.is_still]
+    moving = [table for table in found.tables if not table.is_still]
+    tasks = [task for task in found.tasks if not task.is_still]
     return (
         environment(_TEMPLATES)
         .get_template("diff.html")
@@ -62,12 +60,12 @@ def _render(found: Difference, most: int) -> str:
             title=head(found),
             found=found,
             schema=schema_lines(found),
-            corpora=[(one.corpus, corpus_line(one, found)) for one in found.corpora],
+            corpora=[(corpus.corpus, corpus_line(corpus, found)) for corpus in found.corpora],
             tables=moving,
             tasks=tasks,
-            still=[name_of(one) for one in found.tasks if one.is_still],
-            counted=_COUNTED,
-            labels=[(name_of(one), *matrix(one.counts.labels)) for one in (*moving, *tasks) if one.counts.labels],
+            still=[name_of(task) for task in found.tasks if task.is_still],
+            counted=CHANGES,
+            labels=[(name_of(item), *matrix(item.counts.labels)) for item in (*moving, *tasks) if item.counts.labels],
             parts=_parts(found, most),
             verdict=verdict,
             name_of=name_of,
@@ -87,8 +85,8 @@ def _parts(found: Difference, most: int) -> list[_Part]:
             _PageRows(change, change, list(some))
             for change, some in groupby(of_relation[:most], key=lambda row: row.change)
         ]
-        counted = [one.counts for one in (*found.tables, *found.tasks) if (one.name, one.corpus) == name]
-        total = sum(counts.changes[change] for counts in counted for change in ("removed", "added", "changed", "moved"))
+        counted = [table.counts for table in (*found.tables, *found.tasks) if (table.name, table.corpus) == name]
+        total = sum(counts.changes[change] for counts in counted for change in SHOWN)
         shown = sum(len(kind.rows) for kind in kinds)
         title = f"{name[0]} of {name[1]}" if name[0].startswith(("main.", "meta.")) else name[0]
         parts.append(_Part(title, kinds, total - shown))

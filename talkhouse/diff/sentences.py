@@ -1,10 +1,14 @@
-"""A difference in sentences, for a terminal or a page: what became of a corpus, and what that means for a task."""
+"""A difference in sentences, for a terminal or a page: what changed in a corpus, in a task, and in a text."""
 
+import re
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 
-from talkhouse.diff.compare import Change
-from talkhouse.diff.found import Compared, CorpusChange, Difference
-from talkhouse.diff.words import Words, words
+from talkhouse.diff.compare import CHANGES, Change, LabelChange
+from talkhouse.diff.difference import Compared, CorpusChange, Difference
+
+Words = list[tuple[str, str]]
+"""Runs of a text: ``=`` for those in both, ``-`` for those only in the first, ``+`` only in the second."""
 
 _THINGS = {
     "main.dialogues": "dialogue",
@@ -14,11 +18,9 @@ _THINGS = {
 }
 """Tables whose rows are counted by name, in this order."""
 
-_CHANGES = ("removed", "added", "changed", "moved", "renumbered")
-
 
 def head(found: Difference) -> str:
-    """Return what is compared with what."""
+    """Return the title: both sides of the comparison."""
     before, after = found.sides
     if before.of_release is not None:
         return f"{before.state.name}: the publisher's releases {before.of_release} and {after.of_release}"
@@ -26,7 +28,7 @@ def head(found: Difference) -> str:
 
 
 def schema_lines(found: Difference) -> list[str]:
-    """Return what differs between the schemas, a line each."""
+    """Return the differences between the schemas, a line each."""
     lines = []
     for side, name in zip(found.sides, ("first", "second"), strict=True):
         if side.is_migrated:
@@ -45,7 +47,7 @@ def schema_lines(found: Difference) -> list[str]:
 
 
 def corpus_line(corpus: CorpusChange, found: Difference) -> str:
-    """Return a line on what became of the reader, the files and the rows of a corpus."""
+    """Return a line on the changes of the reader, the files and the rows of a corpus."""
     if corpus.status in ("added", "removed", "unchanged"):
         return corpus.status
     old, new = corpus.reader
@@ -57,25 +59,25 @@ def corpus_line(corpus: CorpusChange, found: Difference) -> str:
         for change in ("removed", "added", "changed")
         if (count := corpus.sources[change])
     ]
-    counts = {one.name: one.counts for one in found.tables if one.corpus == corpus.corpus}
-    renumbered = {one.kind: one.rows for one in found.renumbered if one.corpus == corpus.corpus}
+    counts = {table.name: table.counts for table in found.tables if table.corpus == corpus.corpus}
+    renumbered = {item.kind: item.rows for item in found.renumbered if item.corpus == corpus.corpus}
     for table, thing in _THINGS.items():
         if table in counts:
             parts += _counted(thing, {**counts[table].changes, "renumbered": renumbered.get(thing, 0)})
     if "main.annotations" in counts and (labels := counts["main.annotations"].columns.get("label")):
         parts.append(f"{labels:,} {_plural('label', labels)} changed")
-    rest = [one.name.removeprefix("main.") for one in found.tables if _is_other(one, corpus.corpus)]
+    rest = [table.name.removeprefix("main.") for table in found.tables if _is_other(table, corpus.corpus)]
     if rest and len(parts) == 1:
         parts.append(f"other rows of {', '.join(rest)}")
     return ", ".join(parts)
 
 
-def _is_other(one: Compared, corpus: str) -> bool:
-    return one.corpus == corpus and not one.is_still and one.name not in _THINGS
+def _is_other(compared: Compared, corpus: str) -> bool:
+    return compared.corpus == corpus and not compared.is_still and compared.name not in _THINGS
 
 
 def _counted(thing: str, changes: dict[str, int]) -> list[str]:
-    counts = [(name, changes.get(name, 0)) for name in _CHANGES]
+    counts = [(name, changes.get(name, 0)) for name in CHANGES]
     return [f"{count:,} {_plural(thing, count)} {name}" for name, count in counts if count]
 
 
@@ -83,12 +85,12 @@ def _plural(thing: str, count: int) -> str:
     return thing if count == 1 else f"{thing}s"
 
 
-def verdict(one: Compared) -> str:
-    """Return what the changes of a task's split mean for what was computed from it."""
-    changes = one.counts.changes
-    if one.verdict == "same":
+def verdict(compared: Compared) -> str:
+    """Return the meaning of the changes of a task's split for results computed from it."""
+    changes = compared.counts.changes
+    if compared.verdict == "same":
         return "saved scores hold"
-    if one.verdict == "renumbered":
+    if compared.verdict == "renumbered":
         new = f"{changes['added']:,} new" if changes["added"] else ""
         if not changes["renumbered"]:
             return f"{new}: the others are the same, so their predictions hold"
@@ -98,14 +100,14 @@ def verdict(one: Compared) -> str:
             others = f"{changes['other_record']:,} examples have another record_id"
             holds = f"renumbered: {others}, so predictions by record_id or example_index do not hold"
         return f"{holds}; {new}" if new else holds
-    said = [
+    parts = [
         f"{changes[name]:,} {word}"
         for name, word in _OF_EXAMPLES.items()
         if changes[name] and (name != "moved" or changes["moved"] > changes["moved_in"])
     ]
-    number, _, word = said[0].partition(" ")
-    first = "" if word == _OF_EXAMPLES["moved_in"] else f" of {one.counts.before:,} examples"
-    return ", ".join([f"{number}{first} {word}", *said[1:]])
+    number, _, word = parts[0].partition(" ")
+    first = "" if word == _OF_EXAMPLES["moved_in"] else f" of {compared.counts.before:,} examples"
+    return ", ".join([f"{number}{first} {word}", *parts[1:]])
 
 
 _OF_EXAMPLES = {
@@ -119,11 +121,11 @@ _OF_EXAMPLES = {
 }
 
 
-def name_of(one: Compared) -> str:
+def name_of(item: Compared) -> str:
     """Return the name of a table with its corpus, or of a task with the publisher's release and the split."""
-    if one.name.startswith(("main.", "meta.")):
-        return f"{one.name} {one.corpus}"
-    return " ".join([one.name, *(part for part in (one.counts.release, one.counts.split) if part is not None)])
+    if item.name.startswith(("main.", "meta.")):
+        return f"{item.name} {item.corpus}"
+    return " ".join([item.name, *(part for part in (item.counts.release, item.counts.split) if part is not None)])
 
 
 def key_text(key: Mapping[str, object]) -> str:
@@ -132,23 +134,99 @@ def key_text(key: Mapping[str, object]) -> str:
 
 
 def other_parts(row: Change) -> str:
-    """Write what was another in a row's key."""
+    """Write the parts of a row's key that differ."""
     before = row.key_before or {}
     return key_text({name: value for name, value in before.items() if value != row.key.get(name)})
 
 
 def marked(row: Change, column: str, old: str | None, new: str | None) -> Words | None:
-    """Return the words of two texts; None where they are no texts, or have no word in common."""
+    """Return the words of two texts, or None if they are no texts, or have no word in common."""
     runs = words(old, new) if column in row.are_texts else None
     return runs if runs is not None and any(sign == "=" for sign, _ in runs) else None
 
 
-def matrix(labels: Iterable[tuple[str | None, str | None, int]]) -> tuple[list[str], list[tuple[str, list[int]]]]:
+def matrix(labels: Iterable[LabelChange]) -> tuple[list[str], list[tuple[str, list[int]]]]:
     """Return changes of labels as a matrix: the labels after, and each label before with its rows."""
-    counted = {(_shown(old), _shown(new)): rows for old, new, rows in labels}
+    counted = {(_shown(change.before), _shown(change.after)): change.rows for change in labels}
     heads = sorted({new for _, new in counted})
     return heads, [(old, [counted.get((old, new), 0) for new in heads]) for old in sorted({old for old, _ in counted})]
 
 
 def _shown(label: str | None) -> str:
     return "(none)" if label is None else label
+
+
+_PIECE = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
+"""A run of letters and digits, a run of blanks, or a single other character."""
+
+_MOST = 4_000_000
+"""The product of the numbers of pieces up to which two texts are compared."""
+
+
+def words(before: str | None, after: str | None) -> Words | None:
+    """Return the runs of two texts; None if there is one text only, or if both are too long.
+
+    What is in both is a longest common subsequence of their pieces. Joining ``=`` and ``-`` gives the first text,
+    ``=`` and ``+`` the second.
+    """
+    if before is None or after is None:
+        return None
+    old, new = _PIECE.findall(before), _PIECE.findall(after)
+    if len(old) * len(new) > _MOST:
+        return None
+    begin = _common(old, new)
+    end = _common(old[begin:][::-1], new[begin:][::-1])
+    steps = [("=", piece) for piece in old[:begin]]
+    steps += _steps(old[begin : len(old) - end], new[begin : len(new) - end])
+    steps += [("=", piece) for piece in old[len(old) - end :]]
+    return _runs(steps)
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    """Count the pieces with which both begin."""
+    for index, (first, second) in enumerate(zip(old, new, strict=False)):
+        if first != second:
+            return index
+    return min(len(old), len(new))
+
+
+def _steps(old: list[str], new: list[str]) -> Words:
+    """Return the pieces of both in order, by Hyyrö's bit-parallel longest common subsequence.
+
+    A row of the table of lengths is one number: bit i is 0 where the length grows at piece i of ``old``.
+    """
+    places: dict[str, int] = {}
+    for index, piece in enumerate(old):
+        places[piece] = places.get(piece, 0) | 1 << index
+    full = (1 << len(old)) - 1
+    row, rows = full, []
+    for piece in new:
+        met = row & places.get(piece, 0)
+        row = ((row + met) | (row - met)) & full
+        rows.append(row)
+    steps: Words = []
+    at, other = len(old), len(new)
+    while at and other:
+        if rows[other - 1] >> (at - 1) & 1:
+            at -= 1
+            steps.append(("-", old[at]))
+        elif other > 1 and not rows[other - 2] >> (at - 1) & 1:
+            other -= 1
+            steps.append(("+", new[other]))
+        else:
+            at, other = at - 1, other - 1
+            steps.append(("=", old[at]))
+    steps += [("+", piece) for piece in new[:other][::-1]]
+    steps += [("-", piece) for piece in old[:at][::-1]]
+    return steps[::-1]
+
+
+def _runs(steps: Words) -> Words:
+    """Join neighbours of one sign; between two pieces that are in both, deletions come before insertions."""
+    runs = []
+    for is_kept, group in groupby(steps, key=lambda step: step[0] == "="):
+        stretch = list(group)
+        for sign in "=" if is_kept else "-+":
+            if text := "".join(piece for its, piece in stretch if its == sign):
+                runs.append((sign, text))
+    return runs

@@ -18,12 +18,14 @@ from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import NotAWarehouse, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import quoted
+from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import RELEASE_PREFIX
 from talkhouse.system import interrupt
 from talkhouse.system.folders import temporary_folder
 from talkhouse.warehouse import build_facts
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import split_views
+from talkhouse.warehouse.sidecar import columns_of_tables
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,18 @@ class State:
 
     path: Path
     name: str
-    """What the user called it."""
+    """The user's name for it."""
     release: str | None = None
     content_id: str | None = None
 
 
 @contextmanager
 def found_state(name: str, store: Path | None, progress: Progress, on_note: Callable[[str], None]) -> Iterator[State]:
-    """Yield the state that a name means, a file before a release of that name; UsageError where there is none."""
+    """Yield the state that a name means, a file before a release of that name; UsageError if there is none."""
     path, named = Path(name), name.removeprefix(RELEASE_PREFIX)
     releases = names(store_of(store)) if NAME.fullmatch(named) else []
     if named == name and path.is_dir() and not (path / MANIFEST).exists():
-        from talkhouse.build.run import build  # takes its time, as do releases: most states are files
+        from talkhouse.load.run import build  # takes its time, as do releases: most states are files
 
         with temporary_folder() as folder:
             built = folder / "built.duckdb"
@@ -80,12 +82,12 @@ class Side:
     shape: dict[str, dict[str, str]]
     """The types of the columns of its tables, by table, before it was migrated."""
     views: dict[str, str]
-    """The SQL of its views and macros by name; where they are not those of the other side, without views of splits."""
+    """The SQL of its views and macros by name; if they differ from the other side's, without views of splits."""
     is_migrated: bool
     of_release: str | None = None
     """The publisher's release whose rows alone are compared."""
     release_as: str | None = None
-    """What it is called where it is compared, as the other side's is."""
+    """The name under which it is compared, that of the other side's."""
 
     @property
     def sql(self) -> str:
@@ -127,7 +129,7 @@ def opened_states(
 
     ``between``: two of the publisher's releases that one state has; ``same_views``: both get the views that this
     Talkhouse makes. What is not at the newest schema revision is copied and migrated. ``stopping`` stops the queries.
-    Raises what ``opened`` raises.
+    Raises the errors of ``opened``.
     """
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
@@ -137,8 +139,8 @@ def opened_states(
             outdated.append(_prepare(state.path, paths[-1], same_views=same_views, on_step=on_step))
         is_one = between is not None or before.path.samefile(after.path)
         beside = {} if is_one else {"side_1": paths[1]}
-        ours: Settings = {"enable_progress_bar": False, "temp_directory": str(folder / "sorting")}
-        con = warehouse.connect(paths[0], before.path, beside=beside, settings={**ours, **settings})
+        own: Settings = {"enable_progress_bar": False, "temp_directory": str(folder / "sorting")}
+        con = warehouse.connect(paths[0], before.path, beside=beside, settings={**own, **settings})
         stack.callback(con.close)
         stack.enter_context(stopping(con))
         sides = [
@@ -154,7 +156,7 @@ def opened_states(
 
 
 class _Outdated(NamedTuple):
-    """What a warehouse of an older schema was before it was migrated."""
+    """The original schema of a migrated warehouse."""
 
     revision: str
     shape: dict[str, dict[str, str]]
@@ -185,21 +187,10 @@ def _prepare(path: Path, private: Path, *, same_views: bool, on_step: Callable[[
 
 def _shape(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     """Return the types of the columns of the tables of the current database."""
-    shape: dict[str, dict[str, str]] = {}
-    for table, column, kind in con.execute(_SHAPE).fetchall():
-        shape.setdefault(table, {})[column] = kind
-    return shape
-
-
-# Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
-_SHAPE = """
-select tables.schema_name || '.' || tables.table_name, columns.column_name, columns.data_type
-from system.main.duckdb_tables() as tables
-inner join system.main.duckdb_columns() as columns
-    on columns.database_name = tables.database_name and columns.table_oid = tables.table_oid
-where tables.database_name = system.main.current_database() and tables.schema_name in ('main', 'meta')
-order by all
-"""
+    schemas = ("main", HOUSEKEEPING)
+    return {
+        f"{schema}.{table}": columns for schema in schemas for table, columns in columns_of_tables(con, schema).items()
+    }
 
 
 def _make_views(private: Path) -> None:
@@ -234,7 +225,7 @@ order by all
 
 
 def _without_splits(con: duckdb.DuckDBPyConnection, side: Side) -> dict[str, str]:
-    """Return the views of a side but for those of splits, which say nothing of their own."""
+    """Return the views of a side but for those of splits, which add nothing."""
     con.execute(f"use {side.sql}")
     of_splits = split_views(con, side.database)
     return {name: sql for name, sql in side.views.items() if name not in of_splits}

@@ -1,7 +1,6 @@
 """Whether a file is the one that was wanted, or a page in its place, and what that page says or asks."""
 
 from dataclasses import dataclass
-from hashlib import file_digest
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import urlencode, urljoin
@@ -15,6 +14,7 @@ from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.seven_zip import ReaderMissing
 from talkhouse.ingest.sources import opened
 from talkhouse.schema.errors import SourceError
+from talkhouse.system.files import sha256_of
 
 
 @dataclass(frozen=True)
@@ -27,23 +27,17 @@ class Expected:
     """Where ``sha256`` is that of an earlier download, since none is published: when that was, and the record of it."""
 
 
-def _sha256_of(path: Path) -> str:
-    """Hash a file. Raises OSError."""
-    with path.open("rb") as stream:
-        return file_digest(stream, "sha256").hexdigest()
-
-
 def check(path: Path, name: str, expected: Expected) -> str:
     """Return a file's SHA-256; ``name``: its path in the corpus's folder, which says what it has to be.
 
-    An archive of which no checksum is known is read to its end, as a build does. Raises NotFetched.
+    An archive without a known checksum is read to its end, as a build does. Raises NotFetched.
     """
     size = path.stat().st_size
     if not size:
         raise NotFetched("the file is empty")
     with path.open("rb") as stream:
         start = stream.read(START)
-    found = _sha256_of(path)
+    found = sha256_of(path)
     if begins_as_page(start, name) and found != expected.sha256:
         raise NotFetched("a web page came instead of the file", f"{size:,} bytes that begin {start[:60]!r}")
     check_size(size, expected)

@@ -156,7 +156,7 @@ class TryAgain(Exception):
         self.problem, self.found, self.wait, self.is_down = problem, found, wait, is_down
 
     def for_good(self, tries: int) -> NotFetched:
-        """Return what it comes to after so many tries without a new byte."""
+        """Return the error after so many tries without a new byte."""
         kind = ServerDown if self.is_down else NotFetched
         later = "once it can be reached" if self.is_down else "later: the part already fetched is kept"
         advice = f"run the same command again {later}"
@@ -164,7 +164,7 @@ class TryAgain(Exception):
 
 
 def _refusal(response: Response) -> TryAgain | NotFetched:
-    """Return what an answer without the file means."""
+    """Return the error for an answer without the file."""
     status = response.status_code
     found = f"{status} {response.reason or ''}".strip() + f" from {_shown(response.url)}"
     problem = _REASONS.get(status, "the server fails" if status >= 500 else "the server answers with something else")
@@ -199,7 +199,7 @@ def _unreached(error: requests.exceptions.ConnectionError, url: str) -> TryAgain
 
 
 def _root(error: BaseException) -> str:
-    """Return what the innermost of the exceptions says, on one line."""
+    """Return the message of the innermost exception, on one line."""
     while inner := error.__cause__ or error.__context__:
         error = inner
     return " ".join(f"{type(error).__name__}: {error}".split())

@@ -18,7 +18,7 @@ from talkhouse.ingest.corpus import Source
 from talkhouse.ingest.progress import Progress
 
 MOST = 64 * 10**9
-"""Bytes of a file of which no size is known."""
+"""Bytes of a file of unknown size."""
 
 _TRIES = 5
 """Without a new byte."""
@@ -30,7 +30,7 @@ _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
 
 class PartialVersion(msgspec.Struct, frozen=True):
-    """What is known of the version of a file of which a part is here."""
+    """What is known of the version of a partly fetched file."""
 
     url: str
     validator: str | None
@@ -219,7 +219,7 @@ def _page(response: Response) -> checks.Page:
 
 
 def _validator(response: Response) -> str | None:
-    """Return what distinguishes this version from others: a strong ETag, or else when it was last changed."""
+    """Return the identifier of this version: a strong ETag, or else when it was last changed."""
     etag = response.headers.get("ETag")
     return etag if etag and etag.startswith('"') else response.headers.get("Last-Modified")
 

@@ -158,7 +158,7 @@ def _expected(source: Source, before: Fetched | None, places: Places) -> Expecte
 
 
 def _failed(target: Path, source: Source, corpus: Corpus, error: NotFetched) -> FetchFailed:
-    """Return what is wrong with a file, and how to have it all the same."""
+    """Return the problem with a file, and how to get it all the same."""
     by_hand = f"{_by_hand(source, corpus)}, and put it at {target}"
     return FetchFailed(
         error.problem,

@@ -18,7 +18,7 @@ from talkhouse.system.files import read_small
 from talkhouse.system.folders import target_of
 
 
-class _Given(msgspec.Struct, forbid_unknown_fields=True):
+class _Entry(msgspec.Struct, forbid_unknown_fields=True):
     path: str
     url: str
     sha256: str | None = None
@@ -30,12 +30,12 @@ def sources_of(corpus: Corpus, file: Path | None) -> tuple[Source, ...]:
 
     Raises UsageError for a file that is not of this form, and for a path or address that is never fetched.
     """
-    given = _read(file).get(corpus.id) if file else None
-    sources = corpus.sources if given is None else tuple(map(_source, given))
+    stated = _read(file).get(corpus.id) if file else None
+    sources = corpus.sources if stated is None else tuple(map(_source, stated))
     for source in sources:
         problem = _problem(source)
         if problem:
-            where = file if given is not None else f"the sources of {corpus.id}"
+            where = file if stated is not None else f"the sources of {corpus.id}"
             raise UsageError(problem, where=where, found=f"{source.path}, {source.url}")
     return sources
 
@@ -64,9 +64,9 @@ def is_loopback(host: str | None) -> bool:
         return False
 
 
-def _read(file: Path) -> Mapping[str, list[_Given]]:
+def _read(file: Path) -> Mapping[str, list[_Entry]]:
     try:
-        return msgspec.json.decode(read_small(file), type=dict[str, list[_Given]])
+        return msgspec.json.decode(read_small(file), type=dict[str, list[_Entry]])
     except (OSError, msgspec.DecodeError) as error:
         raise UsageError(
             "the file of addresses can't be read",
@@ -76,13 +76,13 @@ def _read(file: Path) -> Mapping[str, list[_Given]]:
         ) from error
 
 
-def _source(given: _Given) -> Source:
-    sha256 = given.sha256.lower() if given.sha256 else None
-    return Source(given.path, given.url, sha256, size=given.size)
+def _source(entry: _Entry) -> Source:
+    sha256 = entry.sha256.lower() if entry.sha256 else None
+    return Source(entry.path, entry.url, sha256, size=entry.size)
 
 
 def _problem(source: Source) -> str | None:
-    """Return why a file is never fetched."""
+    """Return the reason why a file is never fetched."""
     names = source.path.split("/")
     if (
         "" in names
@@ -128,7 +128,7 @@ class Places:
         return self.private / f"{self.corpus_id}.lock"
 
     def target(self, path: str) -> Path:
-        """Return where a file belongs."""
+        """Return the path that a file belongs at."""
         return self.data / self.corpus_id / path
 
     def unpacked(self, holds: Sequence[str]) -> list[Path]:
@@ -137,7 +137,7 @@ class Places:
         return [path for path in found if path is not None] if None not in found else []
 
     def part(self, path: str) -> Path:
-        """Return where a file is until it is whole."""
+        """Return the path of a file until it is whole."""
         return self.parts / f"{path}.part"
 
     def make(self) -> None:
@@ -158,7 +158,7 @@ class Places:
                 folder.rmdir()
 
     def check_target(self, path: str) -> Path:
-        """Return where a file belongs without links; UsageError for a link of another user's, OSError."""
+        """Return the path that a file belongs at, without links; UsageError for a link of another user's, OSError."""
         return target_of(self.target(path))
 
 

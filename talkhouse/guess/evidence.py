@@ -61,7 +61,7 @@ _OF_FIELDS: Mapping[str, Callable[[Sequence[Any]], str]] = {
 
 
 def of_field(key: str, values: Sequence[Any]) -> str | None:
-    """Return what speaks for a key of ``corpus.toml``, given the values at its path; None where nothing has to."""
+    """Return the evidence for a key of ``corpus.toml`` by the values at its path; None where nothing has to be said."""
     return _OF_FIELDS[key](values) if key in _OF_FIELDS and values else None
 
 
@@ -70,6 +70,6 @@ _LEVELS = ("season", "volume", "book", "chapter", "episode", "meeting", "session
 
 
 def level(path: JsonPath) -> int | None:
-    """Return how deep something lies in seasons, episodes, scenes, by its name; None where the name says nothing."""
+    """Return the depth of something in seasons, episodes, scenes, by its name; None where the name says nothing."""
     word = path_words(path).removesuffix("_id").removesuffix("_no").removesuffix("_number")
     return _LEVELS.index(word) if word in _LEVELS else None

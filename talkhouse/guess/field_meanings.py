@@ -1,13 +1,18 @@
 """What is guessed of a format, and of the fields of turns and dialogues by their names and values."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Literal, TypeAlias
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from talkhouse.guess import evidence
+from talkhouse.guess.field_names import NAMES
 from talkhouse.guess.record_values import (
-    Record,
+    MOST,
+    Dialogues,
+    Records,
     are_ids,
     are_keys,
     are_texts,
@@ -16,14 +21,11 @@ from talkhouse.guess.record_values import (
     as_words,
     at,
     column,
-    leaves,
-    named,
     path_words,
-    pick,
     walk,
     whole_numbers,
 )
-from talkhouse.guess.sample import Sample
+from talkhouse.guess.sample import Samples
 from talkhouse.ingest.declared.declaration.model import (
     ISO,
     UNIX,
@@ -39,6 +41,7 @@ from talkhouse.ingest.declared.declaration.model import (
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
 from talkhouse.ingest.declared.times import read_time
+from talkhouse.ingest.declared.turn_tallies import is_like_a_text
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,10 @@ class Guess:
     """What these keys name, without which a file is none of these."""
     ids: Literal["corpus", "file", "split"] = "corpus"
     """Where an id means one dialogue."""
-    turns: Sequence[Record] = ()
-    """Those that were looked at, each an object or row."""
+    turns: Records = field(default_factory=Records)
+    """The turns of the sample, each an object or row."""
+    left: tuple[str, ...] = ()
+    """Members of turns that nothing takes, each with a sample."""
 
 
 Mapped: TypeAlias = DialogueFields | TurnFields | SpeakerFields | PairFields | PreferenceFields
@@ -104,87 +109,25 @@ def paths_of(fields: Mapped) -> dict[str, JsonPath]:
 _NO_PATHS = ("id_parts", "record")
 
 
-_IDS = (
-    *("id", "dialogue_id", "dialog_id", "conversation_id", "conv_id", "message_tree_id", "thread_id", "chat_id"),
-    *("session_id", "sample_id", "example_id", "record_id", "channel.id", "conversation_hash", "uuid", "uid"),
-    *("prompt_id", "question_id", "hash", "idx"),
-)
-DIALOGUES = (
-    *("dialogue_id", "dialog_id", "conversation_id", "conv_id", "convo_id", "thread_id", "session_id", "chat_id"),
-    *("message_tree_id", "dialogue", "dialog", "conversation", "conv", "convo", "thread", "session", "chat", "talk"),
-    *(
-        "link_id",
-        "submission_id",
-        "call_id",
-        "call",
-        "ticket_id",
-        "ticket",
-        "case_id",
-        "interaction_id",
-        "episode_id",
-        "episode",
-        "scene_id",
-    ),
-    *("scene", "room_id", "channel_id", "group_id", "doc_id", "room", "channel", "talk_id"),
-    *("dlg", "dlg_id", "dialogid", "convid", "dialogue_no", "dialog_no", "conversation_no", "conv_no", "case", "id"),
-)
-_TEXTS = (
-    *("text", "utterance", "content", "message", "body", "msg", "utterance_text", "message_text", "msg_text"),
-    *("turn_text", "transcript", "sentence", "message.content.parts"),
-)
-_OTHER_TEXTS = ("utt", "value", "words", "said", "says", "line", "comment", "post", "turn", "query", "response")
-"""Names that other fields have too: these are texts only where many have several words."""
-_ROLES = (
-    "message.author.role",
-    "role",
-    "speaker_role",
-    "participant_role",
-    "speaker_type",
-    "sender_type",
-    "author_role",
-    "author.role",
-)
-_SPEAKERS = (
-    *("speaker_id", "author.id", "author_id", "sender.id", "sender_id", "from_id", "user.id", "user_id", "speaker"),
-    *("author", "sender", "from", "user", "username", "user_name", "nickname", "nick", "who", "participant_id"),
-    *("participant", "person", "name", "by", "actor", "spk", "voice", "character", "sender_name", "from_name"),
-    *("speaker_name", "author_name", "caller", "agent", "poster", "speaker_idx", "speaker_index", "speaker_no"),
-)
-_SPEAKER_NAMES = (
-    *("speaker_name", "author.name", "author_name", "sender.name", "sender_name", "user.name", "user_name", "username"),
-    *("from", "author.nickname", "name", "author", "sender", "speaker", "user"),
-)
-_BOTS = ("is_bot", "author.is_bot", "author.bot", "user.is_bot", "sender.is_bot")
-_TURN_IDS = (
-    *("id", "utt_id", "utterance_id", "message_id", "msg_id", "turn_id", "comment_id", "post_id", "uid", "tweet_id"),
-    *("client_msg_id", "mid"),
-)
-_ORDERS = (
-    *("turn_index", "turn_idx", "turn_number", "turn_no", "turn_nr", "turn_num", "turn_order", "turn_id", "turn"),
-    *("order", "sequence_number", "sequence", "seq", "position", "pos", "index", "idx", "utterance_index"),
-    *("utterance_idx", "utt_idx", "utt_no", "utterance_number", "message_index", "line_number", "line_no", "line"),
-    *("number", "nr", "no", "num", "n", "step"),
-)
+_IDS = NAMES["id"]
+DIALOGUES = NAMES["dialogue"]
+_TEXTS = NAMES["text"]
+_OTHER_TEXTS = NAMES["other_text"]
+_ROLES = NAMES["role"]
+_SPEAKERS = NAMES["speaker"]
+_SPEAKER_NAMES = NAMES["speaker_name"]
+_BOTS = NAMES["is_bot"]
+_TURN_IDS = NAMES["turn_id"]
+_ORDERS = NAMES["order"]
 TURN_NUMBERS = tuple(dict.fromkeys((*_ORDERS, *_TURN_IDS)))
-_TIMES = (
-    *("said_at", "timestamp", "time", "datetime", "date_time", "created_at", "created", "created_date"),
-    *("created_utc", "sent_at", "date", "ts", "when", "time_stamp", "timestamp_ms", "date_unixtime", "create_time"),
-    "message.create_time",
-)
-_STARTS = ("started_at", "start_time", "created_at", "create_time", "created_date", "timestamp", "date", "datetime")
-_REPLIES = (
-    *("reply_to", "reply_to_id", "in_reply_to", "reply_to_message_id", "reply_to_msg_id", "reference.message_id"),
-    *("parent_id", "parent", "parent_message_id", "in_response_to", "responds_to", "answers", "reply", "replied_to"),
-    *("reply_to_comment_id", "parent_comment_id", "parent_utterance_id", "parent_turn_id", "quoted_message_id"),
-    *("in_response_to_tweet_id", "in_reply_to_status_id", "in_reply_to_id", "response_to"),
-)
+_TIMES = NAMES["said_at"]
+_STARTS = NAMES["started_at"]
+_REPLIES = NAMES["reply_to"]
 
 USERS = frozenset({"prompter", "human", "usr"})
 BOTS = frozenset({"gpt", "chatgpt", "bing", "bard", "bot", "ai", "model", "chatbot", "function_call"})
 TOOLS = frozenset({"observation"})
-_ROLE_WORDS = (
-    USERS | BOTS | {"user", "assistant", "system", "sys", "tool", "function", "developer", "agent", "customer"}
-)
+ROLE_WORDS = USERS | BOTS | {"user", "assistant", "system", "sys", "tool", "function", "developer", "agent", "customer"}
 
 
 @dataclass
@@ -194,92 +137,159 @@ class Meanings:
     turn: TurnFields
     speaker: SpeakerFields = field(default_factory=SpeakerFields)
     roles: Mapping[str, str] = field(default_factory=dict)
-    times: dict[str, str] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    dialogues: Sequence[Sequence[Record]] = ()
-
-    @property
-    def turns(self) -> Sequence[Record]:
-        """The turns of all dialogues."""
-        return [turn for dialogue in self.dialogues for turn in dialogue]
+    dialogues: Dialogues = field(default_factory=Dialogues)
 
 
-def meanings(
-    dialogues: Sequence[Sequence[Record]], *, with_order: bool, but: Sequence[JsonPath] = ()
-) -> Meanings | None:
-    """Return what the fields of turns mean, given the turns of some dialogues; None where no field is a text.
+class FieldGuess(NamedTuple):
+    """A field, and what speaks for it."""
+
+    path: JsonPath | None = None
+    remarks: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
+    """What else it could be, a line each."""
+    times: Mapping[str, str] = {}
+    """``[times]``, where the field is a time that is not in ISO 8601."""
+
+
+def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] = ()) -> Meanings | None:
+    """Return the meanings of the fields of turns, given some dialogues; None where no field is a text.
 
     ``but``: fields that mean something else. ``with_order``: whether a field may say the order of the turns.
     """
-    turns = [turn for dialogue in dialogues for turn in dialogue]
-    text = pick(turns, _TEXTS, are_texts_or_parts, but) or pick(turns, _OTHER_TEXTS, _are_sentences, but)
+    turns = dialogues.turns
+    named = _texts_of(turns, but)
+    text = named[0] if named else turns.pick(_OTHER_TEXTS, _are_sentences, but)
+    others_of_text = named[1:]
     remarks: dict[str, str] = {}
     if text is None and (text := _longest(turns, but)) is not None:
         remarks["turn.text"] = f"to decide: no name says so; the longest texts, {evidence.texts(column(turns, text))}"
     if text is None:
         return None
-    taken: list[JsonPath | None] = [text, *but]
-    role = pick(turns, _ROLES, are_words, taken)
+    taken: list[JsonPath | None] = [text, *others_of_text, *but]
+    role = turns.pick(_ROLES, are_words, taken)
     taken.append(role)
-    speaker = pick(turns, _SPEAKERS, _are_speakers, taken) or pick(
-        turns, ("id",), _recur, [*taken, _id_in(dialogues, taken)]
-    )
+    speaker = turns.pick(_SPEAKERS, _are_speakers, taken)
+    speaker = speaker or turns.pick(("id",), _recur, [*taken, _id_in(dialogues, taken)])
     if role is None and speaker is not None and _are_roles(column(turns, speaker)):
         role, speaker = speaker, None
+    perhaps: list[str] = []
+    if role is None and speaker is None:
+        speaker, perhaps = _who_by_values(dialogues, taken, are_columns=with_order)
+        if speaker is not None:
+            words = evidence.words(column(turns, speaker))
+            if _are_roles(column(turns, speaker)) or path_words(speaker) == "turn":
+                role, speaker = speaker, None
+            key = "speaker" if role is None else "role"
+            remarks[f"turn.{key}"] = f"to decide: no name says so, but the values do: {words}"
     taken.append(speaker)
     order = _order(dialogues, taken) if with_order else None
     taken.append(order)
     turn_id = _id_in(dialogues, taken)
     if turn_id is not None:
         remarks["turn.id"] = f"no value occurs twice in a dialogue, of {len(turns):,} turns"
-    reply_to, why, notes = _reply_to(dialogues, turn_id, taken, are_columns=with_order)
-    said_at, times, about_times = _time_of(turns, _TIMES, [*taken, turn_id, reply_to], "said_at")
-    turn = TurnFields(
-        turn_id, text, role, speaker, said_at, reply_to, order=order, fallbacks=_fallbacks(turns, speaker, taken)
-    )
-    remarks |= about_times | ({"turn.reply_to": why} if why else {})
-    others = {"text": named(turns, _TEXTS, [*taken, said_at]), "speaker": named(turns, _SPEAKERS, [*taken, turn_id])}
+    reply = _reply_to(dialogues, turn_id, taken, are_columns=with_order)
+    time = _time_of(turns, _TIMES, [*taken, turn_id, reply.path], "said_at")
+    fallbacks, of_speaker = _fallbacks(turns, speaker, taken, are_columns=with_order)
+    fallbacks |= {"text": tuple(others_of_text)} if others_of_text else {}
+    turn = TurnFields(turn_id, text, role, speaker, time.path, reply.path, order=order, fallbacks=fallbacks)
+    others = {"text": turns.named(_TEXTS, [*taken, time.path]), "speaker": turns.named(_SPEAKERS, [*taken, turn_id])}
     fits = {"text": are_texts, "speaker": _are_speakers}
-    name = _speaker(turns, speaker).name
-    notes += tuple(
+    speakers = _speaker(turns, speaker)
+    notes = tuple(
         f"{key} = {quoted_path(path, is_column=with_order)}  # {evidence.of_field(f'turn.{key}', column(turns, path))}"
         for key, paths in others.items()
         for path in paths
-        if path != name and getattr(turn, key) is not None and fits[key](column(turns, path))
+        if path != speakers.name and getattr(turn, key) is not None and fits[key](column(turns, path))
     )
-    words = column(turns, role) if role else []
-    return Meanings(turn, _speaker(turns, speaker), role_words(words), times, remarks, notes, dialogues)
+    roles = role_words(column(turns, role) if role else [])
+    remarks |= {**time.remarks, **reply.remarks}
+    found = (*perhaps, *of_speaker, *reply.notes, *notes)
+    return Meanings(turn, speakers, roles, time.times, remarks, found, dialogues)
+
+
+def _texts_of(turns: Records, but: Sequence[JsonPath]) -> list[JsonPath]:
+    """Return the path of the texts by their names, and those beside it that have one where it has none."""
+    first = turns.pick(_TEXTS, are_texts_or_parts, but)
+    found, lacking = [first] if first else [], Records(turn for turn in turns if not at(turn, first or ()))
+    for path in [path for path in turns.leaves if first and path[:-1] == first[:-1] and path[-1] in _BESIDE_A_TEXT]:
+        values = [value for value in column(lacking, path) if value]
+        if path != first and path not in but and values and are_texts_or_parts(values):
+            found.append(path)
+            lacking = Records(turn for turn in lacking if not at(turn, path))
+    return found
+
+
+_BESIDE_A_TEXT = ("content", "parts", "text", "thoughts", "result")
+_WHO = re.compile(r"speaker|sender|author|interlocutor|worker|user|participant|role|actor|person|agent|^turn$|^who$")
+
+
+def _who_by_values(
+    dialogues: Dialogues, taken: Sequence[JsonPath | None], *, are_columns: bool
+) -> tuple[JsonPath | None, list[str]]:
+    """Return the only field by whose name and values it may be who speaks, a few that take turns; else lines."""
+    found, chosen = list[JsonPath](), list[JsonPath]()
+    for path, values in dialogues.turns.values.items():
+        named = _WHO.search(path_words(path).rpartition(".")[2]) is not None
+        if path in taken or len(values) < MOST * len(dialogues.turns):
+            continue
+        if not _are_speakers(values) or not (_recur(values) or (named and len({*map(str, values)}) < len(values))):
+            continue
+        of_dialogues = [column(dialogue, path) for dialogue in dialogues if len(dialogue) > 1]
+        numbers = [whole_numbers(own) for own in of_dialogues]
+        change = sum(before != after for own in of_dialogues for before, after in pairwise(own))
+        are_numbered = all(own is not None and own == sorted(set(own)) for own in numbers)
+        if not are_numbered and change * 2 >= sum(len(own) - 1 for own in of_dialogues):
+            found.append(path)
+            chosen += [path] if named else []
+    if len(chosen) == 1:
+        return chosen[0], []
+    lines = [
+        f"to decide: speaker = {quoted_path(path, is_column=are_columns)}  # "
+        + evidence.words(column(dialogues.turns, path))
+        for path in chosen or found
+    ]
+    return None, lines or ["to decide: nothing here says who speaks"]
 
 
 def _fallbacks(
-    turns: Sequence[Record], speaker: JsonPath | None, taken: Sequence[JsonPath | None]
-) -> dict[str, tuple[JsonPath, ...]]:
-    """Return what else names a speaker, where some turns have no other name: Slack's ``bot_id`` beside ``user``."""
-    lacking = [turn for turn in turns if speaker is not None and at(turn, speaker) is None]
-    for path in named(lacking, (*_SPEAKERS, "bot_id", "bot_name"), taken) if lacking else ():
-        if _are_speakers(column(lacking, path)):
-            return {"speaker": (path,)}
-    return {}
+    turns: Records, speaker: JsonPath | None, taken: Sequence[JsonPath | None], *, are_columns: bool
+) -> tuple[dict[str, tuple[JsonPath, ...]], list[str]]:
+    """Return the other field that names a speaker where some turns have no name: Slack's ``bot_id`` beside ``user``.
+
+    One that has the speakers of other turns comes first, then an id beside an id; any other makes a line.
+    """
+    lacking = Records(turn for turn in turns if speaker is not None and at(turn, speaker) is None)
+    if speaker is None or not lacking:
+        return {}, []
+    known = {value for value in column(turns, speaker) if value is not None}
+    names = lacking.named((*_SPEAKERS, "bot_id", "bot_name"), taken)
+    names = [path for path in names if _are_speakers(column(lacking, path))]
+    alike = [path for path in names if known & {*column(lacking, path)}]
+    is_id = path_words(speaker).endswith("id")
+    for path in alike + [path for path in names if path_words(path).endswith("id") or not is_id]:
+        return {"speaker": (path,)}, []
+    return {}, [
+        f"to decide: speaker = [{quoted_path(speaker, is_column=are_columns)}, "
+        f"{quoted_path(path, is_column=are_columns)}]  # {len(lacking):,} turns have no {dotted(speaker)}"
+        for path in names[:1]
+    ]
 
 
-def with_dialogue(samples: Sequence[Sample], form: Any, reason: str, but: Sequence[JsonPath | None]) -> Guess:
+def with_dialogue(samples: Samples, form: Any, reason: str, but: Sequence[JsonPath | None]) -> Guess:
     """Return a guess with what the records say of their dialogues; ``but``: fields that mean something else."""
     first = samples[0]
-    id_path, why = id_of([sample.records for sample in samples])
+    id_path, why = id_of(samples)
     if first.record == "member":
         id_path, why = None, "no id: a member's name is one"
-    fields, times = about_dialogues(records_of(samples), [*but, id_path])
+    fields, times = about_dialogues(samples.records, [*but, id_path])
     dialogue = replace(fields, id=id_path, record=first.record)
     return Guess(form, reason, dialogue, dialect=first.dialect, times=times, remarks={"dialogue.id": why})
 
 
-def records_of(samples: Sequence[Sample]) -> list[Record]:
-    """Return the records of all samples."""
-    return [record for sample in samples for record in sample.records]
-
-
-def _meant(dialogues: Sequence[Sequence[Record]], turn_id: JsonPath) -> dict[JsonPath, tuple[int, int]]:
+def _id_counts(dialogues: Dialogues, turn_id: JsonPath) -> dict[JsonPath, tuple[int, int]]:
     """Count the keys at each path of turns, and those that are ids of other turns of the same dialogue."""
     counts: dict[JsonPath, tuple[int, int]] = {}
     for dialogue in dialogues:
@@ -288,8 +298,8 @@ def _meant(dialogues: Sequence[Sequence[Record]], turn_id: JsonPath) -> dict[Jso
             own = at(turn, turn_id)
             for path, value in walk(turn):
                 if are_keys([value]):
-                    given, meant = counts.get(path, (0, 0))
-                    counts[path] = given + 1, meant + (value in ids and value != own)
+                    keys, others = counts.get(path, (0, 0))
+                    counts[path] = keys + 1, others + (value in ids and value != own)
     return counts
 
 
@@ -305,19 +315,19 @@ def dotted(path: JsonPath | None) -> str:
     return "".join(pieces).removeprefix(".") or "$"
 
 
-def about_dialogues(records: Sequence[Record], but: Sequence[JsonPath | None]) -> tuple[DialogueFields, dict[str, str]]:
-    """Return what the other fields of dialogues mean: title, split, domain, language, the time of the begin."""
-    title = pick(records, ("title", "subject", "channel.name"), are_texts, but)
-    split = pick(records, ("split", "data_split"), are_words, but)
-    domain = pick(records, ("domain",), are_texts, but)
-    language = pick(records, ("language", "lang"), are_words, but)
-    started_at, times, _ = _time_of(records, _STARTS, but, "started_at")
-    fields = DialogueFields(title=title, split=split, domain=domain, language=language, started_at=started_at)
-    return fields, times
+def about_dialogues(records: Records, but: Sequence[JsonPath | None]) -> tuple[DialogueFields, Mapping[str, str]]:
+    """Return the other fields of dialogues, title, split, domain, language and time of the begin, with ``[times]``."""
+    title = records.pick(("title", "subject", "channel.name"), are_texts, but)
+    split = records.pick(("split", "data_split"), are_words, but)
+    domain = records.pick(("domain",), are_texts, but)
+    language = records.pick(("language", "lang"), are_words, but)
+    start = _time_of(records, _STARTS, but, "started_at")
+    fields = DialogueFields(title=title, split=split, domain=domain, language=language, started_at=start.path)
+    return fields, start.times
 
 
 def role_words(words: Sequence[Any]) -> dict[str, str]:
-    """Return which of a file's words for roles mean user and assistant."""
+    """Return the words for roles that mean user, assistant and tool, with these."""
     roles: dict[str, str] = {}
     known = dict.fromkeys(word for word in words if isinstance(word, str) and word)
     has_bot = any(word.lower() in BOTS | {"assistant", "agent"} for word in known)
@@ -334,12 +344,12 @@ def role_words(words: Sequence[Any]) -> dict[str, str]:
     return roles
 
 
-def id_of(files: Sequence[Sequence[Record]]) -> tuple[JsonPath | None, str]:
+def id_of(samples: Samples) -> tuple[JsonPath | None, str]:
     """Return the field that is an id, where no file of the sample has one twice; and why it is, or is not."""
-    records = [record for file in files for record in file]
+    records = samples.records
     repeated, unique = list[JsonPath](), list[JsonPath]()
-    for path in named(records, tuple(dict.fromkeys((*_IDS, *DIALOGUES)))):
-        columns = [column(file, path) for file in files]
+    for path in records.named(tuple(dict.fromkeys((*_IDS, *DIALOGUES)))):
+        columns = [column(sample.records, path) for sample in samples]
         if path_words(path) not in _IDS and not all(_are_bare(values) for values in columns):
             continue
         if all(are_ids(values) for values in columns):
@@ -361,29 +371,39 @@ def _are_bare(values: list[Any]) -> bool:
     return all(isinstance(value, str | int) and len(str(value).split()) == 1 for value in values)
 
 
-def _longest(turns: Sequence[Record], but: Sequence[JsonPath]) -> JsonPath | None:
-    best: tuple[float, JsonPath] | None = None
-    for path in leaves(turns):
+def _longest(turns: Records, but: Sequence[JsonPath]) -> JsonPath | None:
+    means: dict[JsonPath, float] = {}
+    for path in turns.leaves:
         values = [value for value in column(turns, path) if isinstance(value, str)]
-        if (
-            path in but
-            or len(values) < len(turns) / 2
-            or sum(" " in value.strip() for value in values) * 2 < len(values)
-        ):
-            continue
-        mean = sum(map(len, values)) / len(values)
-        if len(set(values)) * 2 > len(values) and (best is None or mean > best[0]):
-            best = mean, path
-    return best[1] if best else None
+        are_most = len(values) >= len(turns) / 2 and sum(" " in value.strip() for value in values) * 2 >= len(values)
+        if path not in but and are_most and len(set(values)) * 2 > len(values) and not are_queries(values):
+            means[path] = sum(map(len, values)) / len(values)
+    return max(means, key=lambda path: means[path], default=None)
 
 
 def _are_sentences(values: list[Any]) -> bool:
-    return are_texts(values) and sum(isinstance(value, str) and " " in value for value in values) * 3 > len(values)
+    has_words = sum(isinstance(value, str) and " " in value for value in values) * 3 > len(values)
+    return are_texts(values) and has_words and not are_queries(values)
+
+
+_QUERY = re.compile(r"\s*(?:select|with|insert|update|delete|create)\s", re.IGNORECASE)
+
+
+def are_queries(values: list[Any]) -> bool:
+    """Whether most texts are SQL, which nobody says."""
+    texts = [value for value in values if isinstance(value, str)]
+    return sum(_QUERY.match(text) is not None for text in texts) * 2 > len(texts)
 
 
 def _are_speakers(values: list[Any]) -> bool:
-    given = [value for value in values if value is not None]
-    return bool(given) and all(isinstance(value, str) or type(value) is int for value in given)
+    """Whether these are names or numbers, and most of them nothing that one would say."""
+    names = {value if type(value) is int else str(value) for value in values if isinstance(value, str | int)}
+    are_names = all(value is None or isinstance(value, str) or type(value) is int for value in values)
+    sentences = sum(isinstance(name, str) and is_like_a_text(name) and name[-1] in _ENDS_OF_SENTENCES for name in names)
+    return are_names and bool(names) and sentences * 2 <= len(names)
+
+
+_ENDS_OF_SENTENCES = ".?!。"
 
 
 def _recur(values: list[Any]) -> bool:
@@ -393,67 +413,62 @@ def _recur(values: list[Any]) -> bool:
 
 def _are_roles(values: list[Any]) -> bool:
     words = {value.lower() for value in values if isinstance(value, str) and value}
-    return bool(words) and words <= _ROLE_WORDS
+    return bool(words) and words <= ROLE_WORDS
 
 
-def _speaker(turns: Sequence[Record], speaker: JsonPath | None) -> SpeakerFields:
-    """Return whom a name means: an id means the same in all of the corpus, a name only in its dialogue."""
+def _speaker(turns: Records, speaker: JsonPath | None) -> SpeakerFields:
+    """Return the fields of speakers: an id means the same in all of the corpus, a name only in its dialogue."""
     if speaker is None:
         return SpeakerFields()
     is_id = path_words(speaker).endswith(("id", "username", "user_name"))
-    name = pick(turns, _SPEAKER_NAMES, are_texts, [speaker]) if is_id else None
-    is_bot = pick(turns, _BOTS, lambda values: all(isinstance(value, bool | None) for value in values))
+    name = turns.pick(_SPEAKER_NAMES, are_texts, [speaker]) if is_id else None
+    is_bot = turns.pick(_BOTS, lambda values: all(isinstance(value, bool | None) for value in values))
     return SpeakerFields("corpus" if is_id else "dialogue", name, is_bot)
 
 
-def _order(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | None]) -> JsonPath | None:
+def _order(dialogues: Dialogues, taken: Sequence[JsonPath | None]) -> JsonPath | None:
     def numbers_turns(path: JsonPath) -> bool:
         places = [whole_numbers(column(dialogue, path)) for dialogue in dialogues]
         return all(place is not None and len(set(place)) == len(place) for place in places)
 
     if all(len(dialogue) == 1 for dialogue in dialogues):
         return None
-    turns = [turn for dialogue in dialogues for turn in dialogue]
-    return next((path for path in named(turns, _ORDERS, taken) if numbers_turns(path)), None)
+    return next((path for path in dialogues.turns.named(_ORDERS, taken) if numbers_turns(path)), None)
 
 
-def _id_in(dialogues: Sequence[Sequence[Record]], taken: Sequence[JsonPath | None]) -> JsonPath | None:
-    turns = [turn for dialogue in dialogues for turn in dialogue]
-    for path in named(turns, _TURN_IDS, taken):
+def _id_in(dialogues: Dialogues, taken: Sequence[JsonPath | None]) -> JsonPath | None:
+    for path in dialogues.turns.named(_TURN_IDS, taken):
         if all(are_ids(column(dialogue, path)) for dialogue in dialogues if dialogue):
             return path
     return None
 
 
 def _reply_to(
-    dialogues: Sequence[Sequence[Record]],
-    turn_id: JsonPath | None,
-    taken: Sequence[JsonPath | None],
-    *,
-    are_columns: bool,
-) -> tuple[JsonPath | None, str, tuple[str, ...]]:
+    dialogues: Dialogues, turn_id: JsonPath | None, taken: Sequence[JsonPath | None], *, are_columns: bool
+) -> FieldGuess:
     """Return the field that says what a turn replies to, with what proves it, and lines of those that may.
 
     Numbers of anything occur among the ids of turns: without a name that says so, no field is taken.
     """
     if turn_id is None:
-        return None, "", ()
-    turns = [turn for dialogue in dialogues for turn in dialogue]
+        return FieldGuess()
     but = [*taken, turn_id]
-    known = named(turns, _REPLIES, but)
+    known = dialogues.turns.named(_REPLIES, but)
     perhaps: list[str] = []
-    counts = _meant(dialogues, turn_id)
+    counts = _id_counts(dialogues, turn_id)
     for path in (*known, *(path for path in counts if path not in but and path not in known)):
-        given, meant = counts.get(path, (0, 0))
-        if not given or meant * 2 < given:
+        keys, others = counts.get(path, (0, 0))
+        if not keys or others * 2 < keys:
             continue
-        proof = f"{meant:,} of {given:,} values are ids of other turns of the dialogue"
+        proof = f"{others:,} of {keys:,} values are ids of other turns of the dialogue"
         if path in known:
-            return path, f"by its name; {proof}; what they mean to a task: [[tasks]] context", ()
-        if any(isinstance(value, str) and not value.isdecimal() for value in column(turns, path)):
+            return FieldGuess(
+                path, {"turn.reply_to": f"by its name; {proof}; what they mean to a task: [[tasks]] context"}
+            )
+        if any(isinstance(value, str) and not value.isdecimal() for value in column(dialogues.turns, path)):
             where = quoted_path(path, is_column=are_columns)
             perhaps.append(f"reply_to = {where}  # to decide: no name says so, but {proof}")
-    return None, "", tuple(perhaps)
+    return FieldGuess(notes=tuple(perhaps))
 
 
 def names_of(paths: Sequence[JsonPath | None]) -> set[str]:
@@ -476,17 +491,14 @@ _PATTERNS = (
 _MOST_TIMES = 200
 
 
-def _time_of(
-    records: Sequence[Record], names: Sequence[str], but: Sequence[JsonPath | None], key: str
-) -> tuple[JsonPath | None, dict[str, str], dict[str, str]]:
+def _time_of(records: Records, names: Sequence[str], but: Sequence[JsonPath | None], key: str) -> FieldGuess:
     """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another."""
-    for path in named(records, names, but):
+    for path in records.named(names, but):
         values = [value for value in column(records, path) if value not in (None, "")][:_MOST_TIMES]
-        forms = _forms(values)
-        if forms:
-            remark = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}
-            return path, {} if forms[0] == ISO else {key: forms[0]}, remark
-    return None, {}, {}
+        if forms := _forms(values):
+            remarks = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}
+            return FieldGuess(path, remarks, times={} if forms[0] == ISO else {key: forms[0]})
+    return FieldGuess()
 
 
 def _forms(values: list[Any]) -> list[str]:

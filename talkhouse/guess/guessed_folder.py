@@ -8,19 +8,15 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from talkhouse.guess import answer_rules, line_rules, text_rules, turn_rules
-from talkhouse.guess.field_meanings import (
-    Guess,
-    quoted_path,
-)
-from talkhouse.guess.record_values import (
-    at,
-)
-from talkhouse.guess.rest_of_records import people_of, split_of, with_rest
-from talkhouse.guess.sample import MOST, TEXT, Sample, is_read, records_inside, sample
+from talkhouse.guess import answer_rules, text_rules, turn_rules
+from talkhouse.guess.field_meanings import Guess, quoted_path
+from talkhouse.guess.record_values import at, texts_of
+from talkhouse.guess.rest_of_records import People, people_of, split_of, with_rest
+from talkhouse.guess.sample import MOST, Sample, Samples, is_read, records_inside, sample
 from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
-from talkhouse.ingest.declared.declaration.model import JsonPath, standard_split
+from talkhouse.ingest.declared.declaration.model import standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
+from talkhouse.ingest.declared.record_files.repaired import repaired
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.sources import SourceFile, opened
@@ -49,18 +45,28 @@ class Look:
     """Of the files that hold dialogues."""
     problems: dict[str, str] = field(default_factory=dict)
     """Path of such a file -> what is wrong in its beginning, which a build will name too."""
-    people: tuple[dict[str, str], dict[str, str]] | None = None
-    """The table of a file that names the speakers, with what speaks for it; None where there is none."""
-    people_sample: Sample | None = None
+    people: People | None = None
     sources: Mapping[str, SourceFile] = field(default_factory=dict)
     """All files by their paths, those in archives as long as these are open."""
     trial: "Trial | None" = None
     """What came of the samples when they were read by the declaration that was written."""
+    known: str | None = None
+    """The title of the corpus whose known page was written in place of a guess."""
+    resembles: str | None = None
+    """The title of a corpus whose page is known and was not taken."""
 
     @property
     def read_by_it(self) -> list[Sample]:
         """The samples that a declaration is tried on: dialogues, and who the speakers are."""
-        return [*self.samples, *([self.people_sample] if self.people_sample else [])]
+        return [*self.samples, *([self.people.sample] if self.people else [])]
+
+    @property
+    def broken(self) -> str:
+        """How many texts that are not ASCII read as UTF-8 when taken as Latin-1; empty where these are not most."""
+        texts = [text for taken in self.samples for text in texts_of(taken.records) if not text.isascii()]
+        count = sum(repaired(text) != text for text in texts)
+        what = "texts that are not ASCII read as UTF-8 when taken as Latin-1"
+        return f"{count:,} of {len(texts):,} {what}" if count > MOST_BROKEN * len(texts) else ""
 
     @property
     def id_text(self) -> str | None:
@@ -73,6 +79,8 @@ class Look:
     @property
     def to_do(self) -> tuple[str, ...]:
         """What no file says."""
+        if self.known is not None:
+            return ()
         return _TO_DO if self.guess else ("format", *_TO_DO)
 
     @property
@@ -93,10 +101,13 @@ class Look:
         """Return the object that ``--json`` prints."""
         return {
             "declaration": str(folder / DECLARATION),
+            "known": self.known,
+            "resembles": self.resembles,
             "format": self.guess.format if self.guess else None,
             "files": [{"path": path, "split": split} for path, split in self.files],
             "id": self.id_text,
             "extra": list(self.guess.extra) if self.guess else [],
+            "extra_of_turns": list(self.guess.left) if self.guess else [],
             "labels": [taken.path for taken in self.labels],
             "problems": self.problems,
             "left": [{"path": path, "reason": reason} for path, reason in self.left.items()],
@@ -106,6 +117,8 @@ class Look:
         }
 
 
+MOST_BROKEN = 0.5
+"""Share of such texts from which on they are mended."""
 _MARK = "to decide: "
 """How the comment of a guess begins that is one of several."""
 _TO_DO = ("licence", "citation")
@@ -148,62 +161,92 @@ def _look(seen: Sequence[SourceFile], left: dict[str, str]) -> Look:
     by_path = {_inside(file): file for file in seen}
     readable = {path: file for path, file in by_path.items() if is_read(path)}
     left |= {path: "no ending of a format that is known" for path in by_path if path not in readable}
-    folders = {str(PurePosixPath(path).parent) for path in readable if PurePosixPath(path).name in CONVOKIT_FILES[:2]}
-    for folder in folders:
-        names = {PurePosixPath(path).name for path in readable if str(PurePosixPath(path).parent) == folder}
-        if len(names & set(CONVOKIT_FILES)) > 2:
-            first, *others = (name for name in CONVOKIT_FILES if name in names)
-            reason = f"it has {', '.join(others)} beside {first}"
-            of_folder = [path for path in readable if str(PurePosixPath(path).parent) == folder]
-            most = MOST.shared(len(of_folder))
-            some = [taken for path in of_folder if (taken := sample(readable[path], path, most)) is not None]
-            return Look(Guess("convokit", reason), left=left, samples=some, sources=by_path)
-    chosen = _some(list(readable))
-    most = MOST.shared(len(chosen))
-    samples = [taken for path in chosen if (taken := sample(readable[path], path, most)) is not None]
-    found = _judged(samples, list(readable), left)
+    folders: dict[str, dict[str, str]] = {}
+    for path in readable:
+        folder, _, name = path.rpartition("/")
+        folders.setdefault(folder, {})[name] = path
+    for paths in folders.values():
+        first, *others = [name for name in CONVOKIT_FILES if name in paths] or [""]
+        if first in CONVOKIT_FILES[:2] and len(others) > 1:
+            guessed = Guess("convokit", f"it has {', '.join(others)} beside {first}")
+            return Look(guessed, left=left, samples=_samples(list(paths.values()), readable), sources=by_path)
+    found = _judged(_samples(_some(list(readable)), readable), list(readable), left)
     found.sources = by_path
     return found
 
 
+def _samples(paths: Sequence[str], files: Mapping[str, SourceFile]) -> list[Sample]:
+    most = MOST.shared(len(paths))
+    return [taken for path in paths if (taken := sample(files[path], path, most)) is not None]
+
+
 def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str]) -> Look:
-    """Find what most records look like, those before others of which it is known who speaks; and the files like it."""
-    weights: dict[object, tuple[bool, int]] = {}
-    firsts: dict[object, Guess] = {}
-    samples = [_with_records(taken) for taken in samples]
-    for taken in samples:
-        own = _fitting([taken])
-        if own is None:
-            continue
-        key = (own.format, *_needed(own))
-        firsts.setdefault(key, own)
-        says_who = bool(own.format != "turns" or own.turn.role or own.turn.speaker)
-        weights[key] = says_who, weights.get(key, (False, 0))[1] + len(taken.records)
-    first = firsts[max(weights, key=lambda key: weights[key])] if weights else None
-    alike = [taken for taken in samples if first is None or _has(taken, first)]
-    guessed = guess(alike)
-    if first is not None and (
-        guessed is None or (guessed.format, *_needed(guessed)) != (first.format, *_needed(first))
-    ):
-        guessed = first
+    """Return the look of a folder: of each file whether it has the dialogues, labels, or something else."""
+    found = [_with_records(taken) for taken in samples]
+    guessed, alike = _of_most(found)
+    samples, own_guesses = [taken for taken, _ in found], {taken.path: own for taken, own in found}
     if guessed is None:
         left |= dict.fromkeys(paths, "looks like no format that is known")
-        return Look(None, left=left, samples=list(samples))
-    return _sorted_out(guessed, alike, samples, paths, left)
+        return Look(None, left=left, samples=samples)
+    people = people_of(guessed, [taken for taken in samples if taken not in alike])
+    named = {people.sample.path} if people else set[str]()
+    if people:  # an id is the same speaker's in all files
+        guessed = replace(guessed, speaker=replace(guessed.speaker, scope="corpus"))
+    others = [taken for taken in samples if taken not in alike and taken.path not in named]
+    labels = [taken for taken in others if guessed.format == "turns" and looks_like_labels(taken)]
+    left |= {taken.path: _why_left(taken, own_guesses[taken.path]) for taken in others if taken not in labels}
+    strange = {_pattern(taken.path) for taken in others} - {_pattern(taken.path) for taken in alike}
+    elsewhere = {*left, *named, *(taken.path for taken in labels)}
+    left |= {path: "like another that is left" for path in paths if _pattern(path) in strange and path not in elsewhere}
+    left_out = {*left, *named}
+    files = [(path, split_of(path)) for path in paths if path not in left_out and _pattern(path) not in strange]
+    files.sort(key=lambda file: (_ORDER.index(standard_split(file[1] or "", {})), file[0]))
+    problems = {taken.path: taken.remark for taken in alike if taken.remark}
+    if guessed.format == "turns" and guessed.dialogue.id is None and not guessed.lines:
+        guessed = _with_folders(guessed, [path for path, _ in files])
+    return Look(_split_by_files(guessed, files), files, labels, left, list(alike), problems, people)
 
 
-def _with_records(taken: Sample) -> Sample:
-    """Return a sample whose records are what fits a format: the file itself, or else what it has in a list."""
-    whole = _fitting([taken]) if taken.record == "file" else None
+def _with_folders(guessed: Guess, paths: Sequence[str]) -> Guess:
+    """Return the guess with the question whether the files of a folder are one dialogue, as the days of a channel."""
+    folders = {path.rpartition("/")[0] for path in paths}
+    if "" in folders or len(folders) == len(paths):
+        return guessed
+    note = f"to decide: folder = true, if the files of a folder are one dialogue: {len(paths):,} in {len(folders):,}"
+    return replace(guessed, notes={**guessed.notes, "dialogue": (*guessed.notes.get("dialogue", ()), note)})
+
+
+def _of_most(found: Sequence[tuple[Sample, Guess | None]]) -> tuple[Guess | None, Samples]:
+    """Return the guess of most records, those before others of which it is known who speaks; and the files like it."""
+    weights: dict[object, tuple[bool, int]] = {}
+    firsts: dict[object, Guess] = {}
+    for taken, own in found:
+        if own is None:
+            continue
+        firsts.setdefault(_kind(own), own)
+        says_who = bool(own.format != "turns" or own.turn.role or own.turn.speaker)
+        weights[_kind(own)] = says_who, weights.get(_kind(own), (False, 0))[1] + len(taken.records)
+    first = firsts[max(weights, key=lambda kind: weights[kind])] if weights else None
+    alike = [(taken, own) for taken, own in found if first is None or _has(taken, own, first)]
+    samples = Samples(taken for taken, _ in alike)
+    guessed = alike[0][1] if len(alike) == 1 else _fitting(samples)
+    if first is not None and (guessed is None or _kind(guessed) != _kind(first)):
+        return first, samples
+    return (with_rest(guessed, samples) if guessed is not None else None), samples
+
+
+def _with_records(taken: Sample) -> tuple[Sample, Guess | None]:
+    """Return a sample of the records that fit a format, the file itself or what it has in a list, and the guess."""
+    whole = _fitting(Samples([taken]))
     if taken.record != "file" or (whole is not None and _says_its_text(whole)):
-        return taken
+        return taken, whole
     inside = list(records_inside(taken))
-    fitting = [(inner, guessed) for inner in inside if (guessed := _fitting([inner])) is not None]
-    known = [inner for inner, guessed in fitting if _says_its_text(guessed)]
-    # Where no name says what the text is, what lies further inside may.
-    chosen = next(iter(known), taken if whole is not None else next((inner for inner, _ in fitting), None))
-    if chosen is None or not isinstance(chosen.record, tuple):
-        return taken
+    fitting = [(inner, guessed) for inner in inside if (guessed := _fitting(Samples([inner]))) is not None]
+    if whole is not None:  # where no name says what the text is, what lies further inside may
+        fitting = [(inner, guessed) for inner, guessed in fitting if _says_its_text(guessed)]
+    chosen, guessed = next((pair for pair in fitting if _says_its_text(pair[1])), next(iter(fitting), (taken, whole)))
+    if not isinstance(chosen.record, tuple):
+        return taken, whole
     others = [
         path_text(inner.record)
         for inner in inside
@@ -213,41 +256,14 @@ def _with_records(taken: Sample) -> Sample:
         and inner.records[0].keys() == chosen.records[0].keys()
     ]
     problem = f"{', '.join(others)} has such records too, and is not read" if others else chosen.problem
-    return replace(chosen, problem=problem)
+    return replace(chosen, problem=problem), guessed
 
 
 def _says_its_text(guessed: Guess) -> bool:
     return not guessed.remarks.get("turn.text", "").startswith(_MARK)
 
 
-def _sorted_out(
-    guessed: Guess, alike: Sequence[Sample], samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str]
-) -> Look:
-    """Return of each file whether it has the dialogues, labels, or something else."""
-    others = [taken for taken in samples if taken not in alike]
-    people_sample, people = people_of(guessed, others)
-    if people is not None:  # an id is the same speaker's in all files
-        guessed = replace(guessed, speaker=replace(guessed.speaker, scope="corpus"))
-    others = [taken for taken in others if taken is not people_sample]
-    labels = [taken for taken in others if guessed.format == "turns" and looks_like_labels(taken)]
-    left |= {taken.path: _why_left(taken) for taken in others if taken not in labels}
-    left = {path: why for path, why in left.items() if people_sample is None or path != people_sample.path}
-    strange = {_pattern(taken.path) for taken in others} - {_pattern(taken.path) for taken in alike}
-    like_others = [path for path in paths if _pattern(path) in strange and path not in left]
-    left |= {path: "like another that is left" for path in like_others if path not in {f.path for f in labels}}
-    named = {people_sample.path} if people_sample else set()
-    files = [
-        (path, split_of(path))
-        for path in paths
-        if path not in left and path not in named and _pattern(path) not in strange
-    ]
-    files.sort(key=lambda file: (_ORDER.index(standard_split(file[1] or "", {})), file[0]))
-    problems = {taken.path: taken.remark for taken in alike if taken.remark}
-    guessed = _with_one_split(guessed, files)
-    return Look(guessed, files, labels, left, list(alike), problems, people, people_sample)
-
-
-def _with_one_split(guessed: Guess, files: Sequence[tuple[str, str | None]]) -> Guess:
+def _split_by_files(guessed: Guess, files: Sequence[tuple[str, str | None]]) -> Guess:
     """Return the guess without a field that is a split, if the names of files have splits: only one of them counts."""
     path = guessed.dialogue.split
     if path is None or not any(split for _, split in files):
@@ -256,34 +272,32 @@ def _with_one_split(guessed: Guess, files: Sequence[tuple[str, str | None]]) -> 
     return replace(guessed, dialogue=dialogue, extra=(*guessed.extra, str(path[0])))
 
 
-def _why_left(taken: Sample) -> str:
+def _why_left(taken: Sample, own: Guess | None) -> str:
     if taken.problem:
         return taken.problem
-    own = _fitting([taken])
     return f"looks like {own.format}, with other fields" if own else "looks like no format that is known"
 
 
-def _has(taken: Sample, guessed: Guess) -> bool:
+def _has(taken: Sample, own: Guess | None, guessed: Guess) -> bool:
     """Whether a file has the fields that its format can't do without; an empty one has none that could be missing."""
     if not taken.records:
         return taken.problem is None
-    if taken.form.partition(",")[0] == TEXT:
-        own = _fitting([taken])
-        return own is not None and (own.format, own.lines, own.separators) == (
-            guessed.format,
-            guessed.lines,
-            guessed.separators,
-        )
+    if taken.is_text:
+        return own is not None and all(getattr(own, key) == getattr(guessed, key) for key in _OF_TEXTS)
     same = taken.record == guessed.dialogue.record and taken.dialect == guessed.dialect
-    return same and all(any(at(record, path) is not None for record in taken.records) for path in _needed(guessed))
+    return same and all(any(at(record, path) is not None for record in taken.records) for path in _kind(guessed)[1:])
 
 
-def _needed(guessed: Guess) -> list[JsonPath]:
+_OF_TEXTS = ("format", "lines", "separators")
+
+
+def _kind(guessed: Guess) -> tuple[Any, ...]:
+    """Return the format, and the paths without which a file is not of it."""
     pair, preferred = guessed.pair, guessed.preference
     needed = [*guessed.needs, guessed.dialogue.turns, guessed.dialogue.text, preferred.chosen, preferred.rejected]
     needed += [pair.prompt, pair.response] if pair.each is None else [pair.each]
     needed += [*guessed.together, guessed.turn.text] if guessed.format == "turns" else []
-    return [tuple(takewhile(lambda name: isinstance(name, str), path)) for path in needed if path]
+    return guessed.format, *(tuple(takewhile(lambda name: isinstance(name, str), path)) for path in needed if path)
 
 
 def _some(paths: Sequence[str]) -> list[str]:
@@ -307,30 +321,25 @@ def _inside(file: SourceFile) -> str:
     return str(PurePosixPath(*file.path.parts[1:]))
 
 
-_RULES: tuple[Callable[[Sequence[Sample]], Guess | None], ...] = (
-    line_rules.text_file,
+_RULES: tuple[Callable[[Samples], Guess | None], ...] = (
+    text_rules.text_file,
     turn_rules.convokit,
-    text_rules.preference,
+    answer_rules.preference,
     answer_rules.compared,
-    text_rules.pairs_of_messages,
+    answer_rules.pairs_of_messages,
     turn_rules.chat,
     turn_rules.sharegpt,
     answer_rules.zipped,
     turn_rules.tree,
-    text_rules.pairs,
+    answer_rules.pairs,
     turn_rules.dialogue,
     text_rules.transcript,
     turn_rules.turns,
 )
 
 
-def guess(samples: Sequence[Sample]) -> Guess | None:
-    """Return what files of one kind look like, with what else their records have; None where no rule fits."""
-    guessed = _fitting(samples)
-    return with_rest(guessed, samples) if guessed is not None else None
-
-
-def _fitting(samples: Sequence[Sample]) -> Guess | None:
-    with_records = [sample for sample in samples if sample.records]
+def _fitting(samples: Samples) -> Guess | None:
+    """Return the guess of the first rule that fits files of one kind; None where none does."""
+    with_records = Samples(sample for sample in samples if sample.records)
     guesses = (rule(with_records) for rule in _RULES) if with_records else ()
     return next((guessed for guessed in guesses if guessed is not None), None)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from talkhouse.guess.field_meanings import Guess
 from talkhouse.guess.guessed_folder import Look, looked_into
@@ -11,13 +11,27 @@ from talkhouse.guess.record_values import FieldProfile, described, fields_of
 from talkhouse.guess.sample import Sample
 from talkhouse.guess.trial import read_samples
 from talkhouse.ingest.declared.declaration.model import standard_split
+from talkhouse.ingest.declared.record_files import TEXTS
 from talkhouse.ingest.files.archives import is_archive_at
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.sources import JSON_LINES
 from talkhouse.schema.errors import SourceError
 
 _MOST_NAMED = 8
-_FORMS = f"JSON (.json), JSON Lines ({', '.join(JSON_LINES)}), CSV, TSV or Parquet, each also as .gz"
+_FORMS = f"JSON (.json), JSON Lines ({', '.join(JSON_LINES)}), CSV, TSV, Parquet or text ({', '.join(TEXTS)}), or .gz"
+_SUBTITLES = (
+    "subtitles are read by a package: examples/talkhouse-subtitles in Talkhouse's repository is one, to be installed "
+    "with pip; for one of your own: talkhouse new corpus ID --like file-per-dialogue"
+)
+
+
+class ListedFile(NamedTuple):
+    """A file of a folder or archive."""
+
+    path: str
+    size: str
+    what: str
+    """Its split, or why the file is left."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +46,8 @@ class Inspection:
     """Who says what in the first dialogue."""
     next_folder: str | None
     """What to give ``talkhouse new``; None where the folder has a ``corpus.toml``."""
-    files: list[tuple[str, str, str]]
-    """Of a folder or archive: path, size, and split, or why the file is left."""
+    files: list[ListedFile]
+    """Of a folder or archive."""
 
     @property
     def about(self) -> str:
@@ -71,7 +85,7 @@ class Inspection:
         """Return the object that ``--json`` prints."""
         return {
             "file": self.name,
-            "files": [{"path": path, "size": size, "what": what} for path, size, what in self.files],
+            "files": [file._asdict() for file in self.files],
             "form": self.sample.form,
             "bytes": self.sample.size,
             "records": len(self.sample.records),
@@ -89,40 +103,44 @@ def inspected(path: Path) -> Inspection:
 
     Raises SourceError for what can't be read, and for a file of no form that is read.
     """
-    is_one = not path.is_dir() and not is_archive_at(path)
+    is_file = not path.is_dir() and not is_archive_at(path)
     with looked_into(path) as seen:
         if not seen.samples:
-            what = f"{'a' if is_one else 'no'} file of {'no' if is_one else 'a'} form that is read, by its ending"
-            raise SourceError(what, where=path, expected=_FORMS, found=", ".join([*seen.left][:_MOST_NAMED]))
+            what = f"{'a' if is_file else 'no'} file of {'no' if is_file else 'a'} form that is read, by its ending"
+            advice = (
+                {"next_step": _SUBTITLES} if any(name.lower().endswith((".vtt", ".srt")) for name in seen.left) else {}
+            )
+            raise SourceError(what, where=path, expected=_FORMS, found=", ".join([*seen.left][:_MOST_NAMED]), **advice)
         trial = None
         if seen.guess is not None:
             samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.read_by_it}
             trial = read_samples("sample", declaration_text("sample", seen), samples)
-        taken = next((one for one in seen.samples if one.records), seen.samples[0])
-        files = [] if is_one else _files(seen)
+        taken = next((sample for sample in seen.samples if sample.records), seen.samples[0])
+        files = [] if is_file else _files(seen)
     return Inspection(
         path.name or str(path),
         taken,
         fields_of(taken.records),
         seen.guess,
         list(trial.first) if trial else [],
-        None if any(name.rpartition("/")[2] == DECLARATION for name, _, _ in files) else _next_folder(path),
+        None if any(file.path.rpartition("/")[2] == DECLARATION for file in files) else _next_folder(path),
         files,
     )
 
 
-def _files(seen: Look) -> list[tuple[str, str, str]]:
-    """Return of each file its path, size, and what it has: those with dialogues first."""
+def _files(seen: Look) -> list[ListedFile]:
+    """Return the files, those with dialogues first."""
     splits = dict(seen.files)
     labels = {taken.path for taken in seen.labels}
     what = {path: splits[path] or "dialogues" for path in splits} | dict.fromkeys(labels, "labels, perhaps") | seen.left
-    what |= {seen.people_sample.path: "names of speakers"} if seen.people_sample else {}
+    what |= {seen.people.sample.path: "names of speakers"} if seen.people else {}
     paths = [*splits, *(path for path in sorted(seen.sources) if path not in splits)]
-    return [(path, _size(seen.sources[path].size), what.get(path, "")) for path in paths if path in seen.sources]
+    sizes = {path: _size(seen.sources[path].size) for path in paths if path in seen.sources}
+    return [ListedFile(path, size, what.get(path, "")) for path, size in sizes.items()]
 
 
 def _next_folder(path: Path) -> str | None:
-    """Return the folder of which a corpus is made: the one above, where this one has the files of a split."""
+    """Return the folder of a corpus: the one above, where this one has the files of a split."""
     folder = path if path.is_dir() else path.parent
     while True:
         if (folder / DECLARATION).exists():

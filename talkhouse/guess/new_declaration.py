@@ -1,29 +1,36 @@
 """Writes the ``corpus.toml`` of a folder that has none, and beside it the schema by which editors check it."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
 from talkhouse.guess.field_meanings import Guess, GuessedLabels, paths_of, quoted_path
 from talkhouse.guess.guessed_folder import Look, looked_into
+from talkhouse.guess.known_pages import look_by_page
 from talkhouse.guess.sample import Sample
 from talkhouse.guess.turn_rules import ids_text
-from talkhouse.ingest.contract.declaration import id_problem
+from talkhouse.ingest.contract.definition import id_problem
 from talkhouse.ingest.declared.declaration.forms import FORMS
 from talkhouse.ingest.declared.declaration.json_schema import schema_text
 from talkhouse.ingest.declared.declaration.model import JsonPath, matches
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
+from talkhouse.ingest.declared.record_files import JSON
+from talkhouse.ingest.declared.record_files.repaired import LATIN1_UTF8
 from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.registry import all_corpora
+from talkhouse.ingest.sources import JSON_LINES
 from talkhouse.schema.errors import SourceError, UsageError, error_text
 from talkhouse.system.atomic_output import clear_private_folder, private_folder
 
 
-def new_declaration(folder: Path) -> Look:
+def new_declaration(folder: Path, takes_page: Callable[[str], bool] = lambda _: False) -> Look:
     """Look into a folder, whose name is the corpus's id, write its declaration, and read the samples by it.
+
+    Where the files look like those of a corpus whose page is known, ``takes_page`` is asked by its title whether that
+    is written in place of a guess.
 
     Raises UsageError where it is no folder, has a declaration, or has a name that can be no id; SourceError where it
     is not there, empty, or can't be read. Nothing is ever overwritten.
@@ -43,12 +50,20 @@ def new_declaration(folder: Path) -> Look:
         raise UsageError("it is there already; nothing is overwritten", where=target, next_step="edit it, or remove it")
     _check_id(corpus_id, folder)
     with looked_into(folder) as seen:
+        known = look_by_page(corpus_id, seen)
+        if known is not None:
+            look, text = known
+            if takes_page(look.known or ""):
+                _write(f"#:schema ./{SCHEMA}\n{text}", folder)
+                return look
+            seen.resembles, seen.trial = look.known, None
         text = declaration_text(corpus_id, seen)
         if seen.guess is not None:
             from talkhouse.guess.trial import read_samples  # with all that reads
 
             samples = {taken.path: (seen.sources[taken.path], taken) for taken in seen.read_by_it}
             seen.trial = read_samples(corpus_id, text, samples)
+            text += "".join(f"{line}\n" for line in _tasks(seen.guess, seen.trial.roles))
     _write(text, folder)
     return seen
 
@@ -146,6 +161,10 @@ def _files(look: Look) -> Iterator[str]:
         yield from ("", "[[files]]", f"path = {toml_string(path)}")
         if split:
             yield f"split = {toml_string(split)}"
+        if look.broken and path.endswith((*JSON, *JSON_LINES)):
+            yield f'repair = "{LATIN1_UTF8}"  # {look.broken}'
+        elif look.broken:
+            yield f"# to do: {look.broken}; repair mends JSON alone: iconv -f UTF-8 -t LATIN1"
 
 
 def _patterns(files: Sequence[tuple[str, str | None]], others: Iterable[str]) -> list[tuple[str, str | None]]:
@@ -194,21 +213,21 @@ def _literal(path: str) -> str:
 
 
 def _tables(guess: Guess, look: Look) -> Iterator[str]:
-    form = guess.dialogue.record
-    record = path_text(form) if isinstance(form, tuple) else {"file": "$", "member": "*"}.get(form)
+    record = guess.dialogue.record
+    record_text = path_text(record) if isinstance(record, tuple) else {"file": "$", "member": "*"}.get(record)
     settings: dict[str, dict[str, str]] = {
-        "dialogue": {} if record is None else {"record": record},
+        "dialogue": {} if record_text is None else {"record": record_text},
         "turn": {},
         "pair": {},
         "preference": {},
-        "speaker": {"scope": guess.speaker.scope} if guess.turn.speaker else {},
+        "speaker": {"scope": guess.speaker.scope} if guess.turn.speaker else _beside_scope(guess),
     }
     for table, extra in settings.items():
         paths = {
             name: path_text(path[1:] if path[:1] == ("",) else path)  # the record itself
             for name, path in paths_of(getattr(guess, table)).items()
         }
-        if FORMS[guess.format].is_rows:
+        if FORMS[guess.format].is_rows or (table == "turn" and guess.lines):
             paths = {name: str(path[0]) for name, path in paths_of(getattr(guess, table)).items() if path}
         if guess.dialogue.turns and guess.dialogue.turns[-1] is None and table == "dialogue":
             paths["turns"] += "[*]"  # the last one alone may be left out
@@ -216,7 +235,7 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
             paths["id"] = ""
         texts = {name: toml_string(text) for name, text in {**extra, **paths}.items()}
         if table == "dialogue" and guess.separators:
-            some = [toml_string(one) for one in guess.separators]
+            some = [toml_string(separator) for separator in guess.separators]
             texts["separator"] = some[0] if len(some) == 1 else f"[{', '.join(some)}]"
         texts |= guess.also.get(table, {})
         for name, more in getattr(getattr(guess, table), "fallbacks", {}).items():
@@ -227,10 +246,10 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
         if table == "dialogue" and len(guess.together) > 1:
             texts["id"] = ids_text(guess.together)
         if table == "dialogue" and guess.ids != "corpus":
-            texts = _behind_id(texts, guess.ids)
+            texts = {"id": texts["id"], "ids": toml_string(guess.ids), **texts}
         yield from _table(table, texts, guess.remarks, guess.notes.get(table, ()))
-    said = guess.dialect
-    dialect = {"delimiter": said.delimiter, "quoteChar": said.quote_char, "escapeChar": said.escape_char}
+    form = guess.dialect
+    dialect = {"delimiter": form.delimiter, "quoteChar": form.quote_char, "escapeChar": form.escape_char}
     usual = {"delimiter": None, "quoteChar": '"', "escapeChar": ""}
     others: dict[str, Mapping[str, str | None]] = {
         "dialect": {name: value for name, value in dialect.items() if value != usual[name]},
@@ -240,22 +259,22 @@ def _tables(guess: Guess, look: Look) -> Iterator[str]:
         "roles": guess.roles,
     }
     if look.people is not None:
-        yield from _table("speakers", {key: toml_string(text) for key, text in look.people[0].items()}, look.people[1])
+        speakers = {key: toml_string(text) for key, text in look.people.table.items()}
+        yield from _table("speakers", speakers, look.people.remarks)
     yield from _table("winners", guess.also.get("winners", {}), {})
     for name, values in others.items():
-        texts = {key: toml_string(value or "") for key, value in values.items()}
+        texts = {key: toml_string(value or "") for key, value in values.items()} | dict(guess.also.get(name, {}))
         if name == "lines":  # patterns, which no text of a file is in
             texts = {key: f"'{value}'" for key, value in values.items()}
-        yield from _table(name, texts, guess.remarks)
+        yield from _table(name, texts, guess.remarks, guess.notes.get(name, ()))
+
+
+def _beside_scope(guess: Guess) -> dict[str, str]:
+    return {"scope": "dialogue"} if "speaker" in guess.also.get("turn", {}) else {}
 
 
 def _written(path: JsonPath, guess: Guess) -> str:
     return quoted_path(path, is_column=FORMS[guess.format].is_rows)
-
-
-def _behind_id(texts: Mapping[str, str], ids: str) -> dict[str, str]:
-    """Return the values of [dialogue] with ``ids``, which stands behind the id."""
-    return {"id": texts["id"], "ids": toml_string(ids), **texts}
 
 
 def _table(
@@ -277,6 +296,9 @@ def _proposals(look: Look) -> Iterator[str]:
     if look.guess and look.guess.extra:
         names = ", ".join(look.guess.extra[:_MOST_NAMED]) + ", ..." * (len(look.guess.extra) > _MOST_NAMED)
         yield from ("", f"# kept in extra: {_comment(names)}")
+    if look.guess and look.guess.left:
+        names = ", ".join(look.guess.left[:_MOST_NAMED]) + ", ..." * (len(look.guess.left) > _MOST_NAMED)
+        yield from ("", f"# kept in extra of turns: {_comment(names)}")
     for labels in look.guess.labels if look.guess else ():
         yield from ("", *_labels(labels))
     for taken in look.labels:
@@ -301,6 +323,20 @@ def _labels(labels: GuessedLabels) -> Iterator[str]:
     yield "# [[annotations]]  # to do, if these are labels"
     yield from (f"# {line}" for line in (lines[0], 'description = ""  # to do', *lines[1:]))
     yield f"# labels = {{ {words} }}  # to do: what each means" if words else '# labels = "open"'
+
+
+def _tasks(guess: Guess, roles: Collection[str]) -> Iterator[str]:
+    """Yield the tasks that the files have whatever they mean: answers compared, the next turn of an assistant."""
+    if guess.format == "preference":
+        yield from ("", "[[tasks]]", 'name = "preferences"', 'kind = "preference"')
+    elif "assistant" in roles:
+        yield from ("", "[[tasks]]", 'name = "answers"', 'kind = "next_turn"', 'role = "assistant"')
+    for labels in guess.labels:
+        kind = "turn_label" if labels.on in ("turn", "response") else "dialogue_label"
+        mark = "" if labels.meanings else "# "
+        yield from ("", f"{mark}[[tasks]]  # {'to decide' if labels.meanings else 'to do'}, with its [[annotations]]")
+        values = {"name": toml_string(labels.scheme), "kind": f'"{kind}"', "scheme": toml_string(labels.scheme)}
+        yield from (f"{mark}{key} = {value}" for key, value in values.items())
 
 
 def _label_file(taken: Sample) -> Iterator[str]:

@@ -3,8 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
+from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias
 
 import msgspec
@@ -33,16 +36,10 @@ def path_words(path: JsonPath) -> str:
 
 
 def at(value: Any, path: JsonPath) -> Any:
-    """Return what is at a path of names; None where there is nothing."""
+    """Return the value at a path of names; None where there is nothing."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) and name is not None else None
     return value
-
-
-def leaves(records: Iterable[Record], *, are_objects: bool = False) -> dict[JsonPath, int]:
-    """Count the paths of names to whatever is no object, or to objects, in the order of their first occurrence."""
-    found = (path for record in records for path, value in walk(record) if isinstance(value, dict) == are_objects)
-    return dict(Counter(found))
 
 
 def walk(record: Record, above: JsonPath = ()) -> Iterator[tuple[JsonPath, Any]]:
@@ -54,50 +51,90 @@ def walk(record: Record, above: JsonPath = ()) -> Iterator[tuple[JsonPath, Any]]
             yield from walk(value, path)
 
 
+def texts_of(value: Any) -> Iterator[str]:
+    """Yield all texts in a value, but not the names of members."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from texts_of(item)
+
+
 def is_keyed(value: dict[str, Any]) -> bool:
     """Whether an object holds others under their ids, so that its names are no fields."""
-    return len(value) > 1 and all(isinstance(one, dict) and one.get("id") == name for name, one in value.items())
-
-
-def lists(records: Sequence[Record]) -> dict[JsonPath, list[list[Any]]]:
-    """Return the lists at each path, one for each record that has one; ``dialog[*]`` for a list of lists."""
-    gathered: dict[JsonPath, list[list[Any]]] = {}
-    for record in records:
-        for path, value in walk(record):
-            if isinstance(value, list):
-                gathered.setdefault(path, []).append(value)
-    for path, values in list(gathered.items()):
-        if any(values) and all(isinstance(item, list) for value in values for item in value):
-            gathered[*path, None] = [[item for inner in value for item in inner] for value in values]
-    return gathered
+    return len(value) > 1 and all(isinstance(item, dict) and item.get("id") == name for name, item in value.items())
 
 
 def column(records: Iterable[Record], path: JsonPath) -> list[Any]:
-    """Return what each record has at a path, None where there is nothing."""
+    """Return the value of each record at a path, None where there is nothing."""
     return [at(record, path) for record in records]
 
 
-def pick(records: Sequence[Record], names: Sequence[str], fits: Fits, but: Iterable[JsonPath | None] = ()) -> Any:
-    """Return the path of the first of these names, as words, whose values fit; None where there is none."""
-    by_words: dict[str, JsonPath] = {}
-    taken = set(but)
-    for path in leaves(records):
-        if path not in taken:
-            by_words.setdefault(path_words(path), path)
-    return next((by_words[name] for name in names if name in by_words and fits(column(records, by_words[name]))), None)
+class Records(list[Record]):
+    """Objects that are looked at together: records, rows, turns or items of lists; not changed once they are here."""
+
+    @cached_property
+    def leaves(self) -> list[JsonPath]:
+        """The paths of names to whatever is no object, in the order of their first occurrence."""
+        return self._paths(to_objects=False)
+
+    @cached_property
+    def objects(self) -> list[JsonPath]:
+        """The paths of names to objects."""
+        return self._paths(to_objects=True)
+
+    def _paths(self, *, to_objects: bool) -> list[JsonPath]:
+        found = (path for record in self for path, value in walk(record) if isinstance(value, dict) == to_objects)
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def values(self) -> dict[JsonPath, list[Any]]:
+        """What the records have at each path of names, but null, an empty text and an empty list."""
+        gathered: dict[JsonPath, list[Any]] = {}
+        for record in self:
+            for path, value in walk(record):
+                if value not in (None, "", []):
+                    gathered.setdefault(path, []).append(value)
+        return gathered
+
+    @cached_property
+    def lists(self) -> dict[JsonPath, list[list[Any]]]:
+        """The lists at each path, one for each record that has one; ``dialog[*]`` for a list of lists."""
+        gathered: dict[JsonPath, list[list[Any]]] = {}
+        for record in self:
+            for path, value in walk(record):
+                if isinstance(value, list):
+                    gathered.setdefault(path, []).append(value)
+        for path, values in list(gathered.items()):
+            if any(values) and all(isinstance(item, list) for value in values for item in value):
+                gathered[*path, None] = [list(chain.from_iterable(value)) for value in values]
+        return gathered
+
+    @cached_property
+    def _words(self) -> list[tuple[str, JsonPath]]:
+        return [(path_words(path), path) for path in self.leaves]
+
+    def named(
+        self, names: Sequence[str], but: Iterable[JsonPath | None] = (), *, objects_too: bool = False
+    ) -> list[JsonPath]:
+        """Return the paths of these names, as words, in their order; of objects only where these are wanted."""
+        objects = [(path_words(path), path) for path in self.objects] if objects_too else []
+        taken = set(but)
+        by_words = {words: path for words, path in reversed([*self._words, *objects]) if path not in taken}
+        return [by_words[name] for name in names if name in by_words]
+
+    def pick(self, names: Sequence[str], fits: Fits, but: Iterable[JsonPath | None] = ()) -> JsonPath | None:
+        """Return the path of the first of these names, as words, whose values fit; None where there is none."""
+        return next((path for path in self.named(names, but) if fits(column(self, path))), None)
 
 
-def named(
-    records: Sequence[Record],
-    names: Sequence[str],
-    but: Sequence[JsonPath | None] = (),
-    *,
-    objects_too: bool = False,
-) -> list[JsonPath]:
-    """Return the paths of these names, as words, in the order of the names; of objects only where these are wanted."""
-    paths = [*leaves(records), *(leaves(records, are_objects=True) if objects_too else ())]
-    by_words = {path_words(path): path for path in reversed(paths) if path not in but}
-    return [by_words[name] for name in names if name in by_words]
+class Dialogues(list[Sequence[Record]]):
+    """The turns of some dialogues."""
+
+    @cached_property
+    def turns(self) -> Records:
+        """The turns of all dialogues."""
+        return Records(chain.from_iterable(self))
 
 
 def are_texts(values: list[Any]) -> bool:
@@ -194,7 +231,7 @@ def type_of(value: Any) -> str:
             return "object"
         case bytes():
             return "bytes"
-        case datetime() | date():
+        case date():  # a datetime is one
             return "time"
         case _:
             return "number"
@@ -209,28 +246,21 @@ def _profiles(records: Iterable[dict[str, Any]], levels: int) -> list[FieldProfi
 
 
 def _profile(name: str, values: Sequence[Any], levels: int) -> FieldProfile:
-    given = [value for value in values if value is not None]
-    described = FieldProfile(name, Counter(map(type_of, values)), len(given))
-    scalars = [value for value in given if not isinstance(value, list | tuple | dict)]
-    described.distinct = len({(type(value), value) for value in scalars})
-    described.example = next((value for value in scalars if value != ""), None)
-    _measure(described, given)
-    texts = {value for value in scalars if isinstance(value, str)}
-    if 0 < len(texts) <= MOST_WORDS and all(len(text) <= _LONGEST_WORD for text in texts):
-        described.words = tuple(dict.fromkeys(value for value in scalars if isinstance(value, str)))
+    present = [value for value in values if value is not None]
+    profile = FieldProfile(name, Counter(map(type_of, values)), len(present))
+    scalars = [value for value in present if not isinstance(value, list | tuple | dict)]
+    profile.distinct = len({(type(value), value) for value in scalars})
+    profile.example = next((value for value in scalars if value != ""), None)
+    sizes = [len(value) for value in present if isinstance(value, list | tuple)]
+    sizes = sizes or [value for value in present if type_of(value) in ("number", "time")]
+    with suppress(TypeError):  # numbers and times in one field
+        profile.low, profile.high = (min(sizes), max(sizes)) if sizes else (None, None)
+    texts = dict.fromkeys(value for value in scalars if isinstance(value, str))
+    if len(texts) <= MOST_WORDS and all(len(text) <= _LONGEST_WORD for text in texts):
+        profile.words = tuple(texts)
     if levels:
-        described.members = _profiles(_objects_in(given), levels - 1)
-    return described
-
-
-def _measure(described: FieldProfile, given: Sequence[Any]) -> None:
-    lists = [len(value) for value in given if isinstance(value, list | tuple)]
-    numbers = [value for value in given if type_of(value) in ("number", "time")]
-    sizes = lists or numbers
-    try:
-        described.low, described.high = (min(sizes), max(sizes)) if sizes else (None, None)
-    except TypeError:  # numbers and times in one field
-        described.low = described.high = None
+        profile.members = _profiles(_objects_in(present), levels - 1)
+    return profile
 
 
 def _objects_in(values: Iterable[Any]) -> list[dict[str, Any]]:
@@ -245,29 +275,29 @@ def _objects_in(values: Iterable[Any]) -> list[dict[str, Any]]:
     return objects
 
 
-def described(one: FieldProfile) -> tuple[str, str, str, str]:
-    """Return what a line about a field says behind its name: types, count, range, example or members."""
-    types = ", ".join(name for name in one.types if name != "null") or "null"
-    return types, f"{one.count:,}", _range(one), _example(one)
+def described(profile: FieldProfile) -> tuple[str, ...]:
+    """Return the cells of a line about a field, behind its name: types, count, range, example or members."""
+    types = ", ".join(name for name in profile.types if name != "null") or "null"
+    return types, f"{profile.count:,}", _range(profile), _example(profile)
 
 
-def _range(one: FieldProfile) -> str:
-    if one.types["list"]:
-        items = f"{one.low:,}" if one.low == one.high else f"{one.low:,} to {one.high:,}"
-        return f"{items} item{'s' * (one.high != 1)}"
-    if not one.distinct:
+def _range(profile: FieldProfile) -> str:
+    if profile.types["list"]:
+        items = f"{profile.low:,}" if profile.low == profile.high else f"{profile.low:,} to {profile.high:,}"
+        return f"{items} item{'s' * (profile.high != 1)}"
+    if not profile.distinct:
         return ""
-    if one.distinct == one.count > 1:
+    if profile.distinct == profile.count > 1:
         return "all different"
-    return f"{one.distinct:,} value{'s' * (one.distinct != 1)}"
+    return f"{profile.distinct:,} value{'s' * (profile.distinct != 1)}"
 
 
-def _example(one: FieldProfile) -> str:
-    if one.members:
-        return ", ".join(map(_member, one.members))
-    if one.example is None:
+def _example(profile: FieldProfile) -> str:
+    if profile.members:
+        return ", ".join(map(_member, profile.members))
+    if profile.example is None:
         return ""
-    text = str(one.example) if isinstance(one.example, bytes | datetime | date) else _json(one.example)
+    text = str(profile.example) if isinstance(profile.example, bytes | date) else _json(profile.example)
     return text if len(text) <= _LONGEST_EXAMPLE else text[:_LONGEST_EXAMPLE] + "..."
 
 

@@ -3,57 +3,68 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from talkhouse.guess import evidence
-from talkhouse.guess.field_meanings import Guess, GuessedLabels, names_of, paths_of, records_of, scheme_word
-from talkhouse.guess.record_values import (
-    MOST_WORDS,
-    FieldProfile,
-    Record,
-    as_words,
-    at,
-    column,
-    fields_of,
-    leaves,
-    named,
-)
-from talkhouse.guess.sample import TEXT, Sample
+from talkhouse.guess.field_meanings import Guess, GuessedLabels, Mapped, dotted, names_of, paths_of, scheme_word
+from talkhouse.guess.record_values import MOST_WORDS, FieldProfile, Records, as_words, at, column, fields_of
+from talkhouse.guess.sample import Sample, Samples
 from talkhouse.ingest.declared.declaration.model import standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
+from talkhouse.ingest.declared.documents.parts import MEMBERS
+from talkhouse.ingest.declared.turn_tallies import is_like_a_text
 
 _MOST_LABELS = 4
 _LEAST_LABELS = 2
 
 
-def with_rest(guessed: Guess, samples: Sequence[Sample]) -> Guess:
+def with_rest(guessed: Guess, samples: Samples) -> Guess:
     """Return the guess with what speaks for it, and with what else the records have."""
-    if guessed.format == "convokit" or any(taken.form.partition(",")[0] == TEXT for taken in samples):
+    if guessed.format == "convokit" or any(taken.is_text for taken in samples):
         return guessed
-    mapped = (guessed.dialogue, guessed.turn, guessed.speaker, guessed.pair, guessed.preference)
-    taken_of = (
-        mapped if guessed.format in ("turns", "transcript") else (guessed.dialogue, guessed.pair, guessed.preference)
-    )
-    taken = names_of(
-        [*guessed.together, *guessed.needs, *(path for fields in taken_of for path in paths_of(fields).values())]
-    )
-    records = records_of(samples)
-    fields = fields_of(records)
-    rest = [field for field in fields if field.name not in taken]
+    tables: list[Mapped] = [guessed.dialogue, guessed.pair, guessed.preference]
+    tables += [guessed.turn, guessed.speaker] if guessed.format in ("turns", "transcript") else []
+    paths = [path for table in tables for path in paths_of(table).values()]
+    taken = names_of([*guessed.together, *guessed.needs, *paths])
+    rest = [field for field in fields_of(samples.records) if field.name not in taken]
     labels = _labels(guessed, rest)
     declared = {column for label in labels if label.meanings for column in label.columns}
     ids, why = _begin_again(guessed, samples)
-    return replace(
-        guessed,
-        extra=tuple(field.name for field in rest if field.name not in declared),
-        labels=tuple(labels),
-        remarks={**_evidence(guessed, records), **_of_roles(guessed), **guessed.remarks, "dialogue.ids": why},
-        ids=ids,
-    )
+    remarks = {**_evidence(guessed, samples.records), **_of_roles(guessed), **guessed.remarks, "dialogue.ids": why}
+    extra = tuple(field.name for field in rest if field.name not in declared)
+    guessed = replace(guessed, extra=extra, labels=tuple(labels), remarks=remarks, ids=ids)
+    return guessed if guessed.format in ("pairs", "preference") else _with_rest_of_turns(guessed)
 
 
-def _evidence(guessed: Guess, records: Sequence[Record]) -> dict[str, str]:
-    """Return what speaks for each key, by the values of the records and turns that were looked at."""
+_LONGEST_SAMPLE = 40
+
+
+def _with_rest_of_turns(guessed: Guess) -> Guess:
+    """Return the guess with what is left of turns, and what of it looks like a text, which is to be decided."""
+    others = [path for table in (guessed.turn, guessed.speaker) for more in table.fallbacks.values() for path in more]
+    taken = {*paths_of(guessed.turn).values(), *paths_of(guessed.speaker).values(), *others, *guessed.together}
+    own = MEMBERS if guessed.format in ("chat", "sharegpt") else {}
+    left, texts = list[str](), list[str]()
+    of_dialogues = names_of([*paths_of(guessed.dialogue).values(), guessed.turn.replies])
+    for path in guessed.turns.leaves:
+        if path in taken or path[0] in own or path[0] in of_dialogues or (path == ("name",) and own):
+            continue
+        values = guessed.turns.values.get(path, [])
+        if any(other[: len(path)] == path for other in taken) or any(isinstance(value, dict) for value in values):
+            continue
+        sample = next(iter(values), None)
+        left.append(f"{dotted(path)} ({str(sample)[:_LONGEST_SAMPLE]})" if sample is not None else dotted(path))
+        words = {value for value in values if isinstance(value, str) and is_like_a_text(value)}
+        if len(words) * 2 >= len(values) > 0:
+            texts.append(
+                f"to decide: {dotted(path)} has texts too, which no turn takes: {min(words)[:_LONGEST_SAMPLE]}"
+            )
+    notes = {**guessed.notes, "turn": (*guessed.notes.get("turn", ()), *texts)} if texts else guessed.notes
+    return replace(guessed, left=() if guessed.format == "turns" else tuple(left), notes=notes)
+
+
+def _evidence(guessed: Guess, records: Records) -> dict[str, str]:
+    """Return the evidence for each key, by the values of the records and turns that were looked at."""
     found: dict[str, str] = {}
     for table in ("dialogue", "pair", "preference", "turn", "speaker"):
         things = guessed.turns if table in ("turn", "speaker") else records
@@ -66,34 +77,35 @@ def _evidence(guessed: Guess, records: Sequence[Record]) -> dict[str, str]:
 
 
 def _of_roles(guessed: Guess) -> dict[str, str]:
-    """Return why a system is the assistant: in task-oriented dialogues there is no other."""
+    """Return the reason why a system is the assistant: in task-oriented dialogues there is no other."""
     bots = [word for word, role in guessed.roles.items() if role == "assistant" and word.lower() in ("system", "sys")]
     return {f"roles.{word}": "to decide: the only role beside the user's" for word in bots}
 
 
-def _begin_again(guessed: Guess, samples: Sequence[Sample]) -> tuple[Any, str]:
-    """Return where an id means one dialogue, a split or file if in another the same id has other words; and why."""
+def _begin_again(guessed: Guess, samples: Samples) -> tuple[Any, str]:
+    """Return the scope of an id, a split or file if in another the same id has other words; and why."""
     if guessed.dialogue.id is None:
         return "corpus", ""
     together = guessed.together or (guessed.dialogue.id,)
-    known: dict[tuple[str, ...], list[tuple[str | None, str, int]]] = {}
+    known: dict[tuple[str, ...], list[tuple[str | None, int]]] = {}
     scope, again = "corpus", set[tuple[str, ...]]()
     for taken in samples:
         split = split_of(taken.path)
         words: dict[tuple[str, ...], list[Any]] = {}
         for record in taken.records:
             key = tuple(str(at(record, path)) for path in together)
-            said = at(record, guessed.turn.text or ()) if guessed.format == "turns" else record
-            words.setdefault(key, []).append(said)
-        for key, all_said in words.items():
-            own = hash(repr(all_said))
-            others = [other for other in known.get(key, ()) if other[2] != own]
+            words.setdefault(key, []).append(
+                at(record, guessed.turn.text or ()) if guessed.format == "turns" else record
+            )
+        for key, texts in words.items():
+            own = hash(repr(texts))
+            others = [other_split for other_split, other in known.get(key, ()) if other != own]
             again |= {key} if others else set()
-            if any(other_split == split for other_split, _, _ in others):
+            if split in others:
                 scope = "file"
             elif others and scope == "corpus":
                 scope = "split"
-            known.setdefault(key, []).append((split, taken.path, own))
+            known.setdefault(key, []).append((split, own))
     return scope, f"{len(again):,} of {len(known):,} ids have other words in another {scope}"
 
 
@@ -147,21 +159,29 @@ def split_of(path: str) -> str | None:
 _NAMES = ("real_name", "profile.real_name", "display_name", "full_name", "name", "username")
 
 
-def people_of(
-    guessed: Guess, others: Sequence[Sample]
-) -> tuple[Sample | None, tuple[dict[str, str], dict[str, str]] | None]:
-    """Return the sample of a file that names the speakers by the ids that turns have, and its table: Slack's users."""
+class People(NamedTuple):
+    """A file that names the speakers by the ids that turns have: Slack's users."""
+
+    sample: Sample
+    table: dict[str, str]
+    """``[speakers]`` of the declaration."""
+    remarks: dict[str, str]
+
+
+def people_of(guessed: Guess, others: Sequence[Sample]) -> People | None:
+    """Return the file that names the speakers; None where there is none."""
     if guessed.turn.speaker is None or guessed.speaker.name is not None:
-        return None, None
+        return None
     spoken = {str(value) for value in column(guessed.turns, guessed.turn.speaker) if value is not None}
     for taken in others:
-        for path in leaves(taken.records):
-            known = spoken & {str(value) for value in column(taken.records, path)}
-            name = next((one for one in named(taken.records, _NAMES) if one != path), None)
-            if name is None or len(known) * 2 < len(spoken) or len(taken.records) < len(known):
+        records = Records(taken.records)
+        for path in records.leaves:
+            known = spoken & {str(value) for value in column(records, path)}
+            name = next(iter(records.named(_NAMES, [path])), None)
+            if name is None or len(known) * 2 < len(spoken) or len(records) < len(known):
                 continue
             table = {"path": taken.path, "id": path_text(path), "name": path_text(name)}
             if taken.record != "item":
                 table["record"] = "$" if taken.record == "file" else "*"
-            return taken, (table, {"speakers.id": f"{len(known):,} of {len(spoken):,} speakers are in it"})
-    return None, None
+            return People(taken, table, {"speakers.id": f"{len(known):,} of {len(spoken):,} speakers are in it"})
+    return None

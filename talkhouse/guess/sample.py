@@ -5,16 +5,16 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import islice
+from functools import cached_property, partial
+from itertools import chain, islice
 from pathlib import PurePosixPath
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import msgspec
 
-from talkhouse.guess.record_values import is_keyed
+from talkhouse.guess.record_values import Records, is_keyed
 from talkhouse.ingest.declared.declaration.model import Dialect, JsonPath, RecordForm
 from talkhouse.ingest.declared.record_files import ENDINGS, JSON, TEXTS
 from talkhouse.ingest.declared.record_files.content import FileContent, ending, is_packed
@@ -78,89 +78,6 @@ def _closed(text: str) -> str:
     return text[: still_open[depth - 1][1]] + closing if depth else ""
 
 
-_DELIMITERS = (",", "\t", ";", "|")
-_QUOTE = '"'
-_ESCAPE = "\\"
-
-
-@dataclass
-class DelimitedRows:
-    """The first rows; each has as many cells as there are columns."""
-
-    columns: tuple[str, ...]
-    rows: list[list[str]] = field(default_factory=list)
-    is_whole: bool = True
-    end: int = 0
-    """Where in the text the last of them ends."""
-    dialect: Dialect = field(default_factory=Dialect)
-    """What is said only where it is not the default of the file's ending."""
-    problem: str | None = None
-
-
-def rows_of(text: str, is_whole: bool, usual: str, most: int) -> DelimitedRows:
-    """Read the first rows by the dialect that fits best.
-
-    ``usual`` is the delimiter of the file's ending. A dialect fits where all rows have as many cells as the header;
-    of those that fit, the usual delimiter wins, then the most columns, and quotes quote unless that does not fit,
-    doubled inside of cells, or else with a backslash before them.
-    """
-    if "\r" in text and "\n" not in text:
-        return DelimitedRows((), problem="its lines end with a carriage return alone: write it with line feeds")
-    delimiters = (usual, *(delimiter for delimiter in _DELIMITERS if delimiter != usual))
-    quotes = [(_QUOTE, ""), *([(_QUOTE, _ESCAPE)] if _ESCAPE + _QUOTE in text else []), ("", "")]
-    tried = [_read_rows(text, is_whole, Dialect(delimiter, *one), most) for delimiter in delimiters for one in quotes]
-    # A quote that is a letter would swallow lines up to the next one that has no backslash before it.
-    lines = {
-        rows.dialect.delimiter: len(rows.rows) for rows in tried if not rows.dialect.quote_char and not rows.problem
-    }
-    tried = [
-        one for one in tried if not one.dialect.escape_char or len(one.rows) >= lines.get(one.dialect.delimiter, 0)
-    ]
-    fitting = [rows for rows in tried if rows.problem is None]
-    chosen = next((rows for rows in fitting if len(rows.columns) > 1 and rows.dialect.delimiter == usual), None)
-    chosen = chosen or max(fitting or tried[:1], key=lambda rows: len(rows.columns))
-    given = chosen.dialect.delimiter
-    chosen.dialect = replace(chosen.dialect, delimiter=None if given == usual else given)
-    return chosen
-
-
-def _read_rows(text: str, is_whole: bool, dialect: Dialect, most: int) -> DelimitedRows:
-    cells = CsvCells(dialect.delimiter or ",", dialect.quote_char, (), dialect.escape_char)
-    result = DelimitedRows((), dialect=dialect)
-    start, rows, ends = 0, list[list[str]](), list[int]()
-    while start < len(text) and len(rows) <= most + 1:
-        row = cells.row_at(text, start)
-        if row is None and not is_whole:
-            break
-        if row is None or row.behind:
-            problem = "text behind the closing quote of a cell" if row else "a quote is never closed"
-            result.problem = f"line {text.count(chr(10), 0, start) + 1:,}: {problem}"
-            break
-        start = row.end
-        if not row.is_blank:
-            rows.append(row.values)
-            ends.append(start)
-    result.columns, result.rows = tuple(rows[0]) if rows else (), rows[1:]
-    return _checked(result, is_whole, most, ends)
-
-
-def _checked(result: DelimitedRows, is_whole: bool, most: int, ends: Sequence[int]) -> DelimitedRows:
-    """Return the rows without one that is cut off and those beyond ``most``, and where a row does not fit."""
-    if len(result.rows) > most:
-        result.rows, result.is_whole = result.rows[:most], False
-    elif not is_whole:
-        result.rows, result.is_whole = result.rows[:-1], False
-    width = len(result.columns)
-    uneven = [number for number, row in enumerate(result.rows, 2) if len(row) != width]
-    if uneven and result.problem is None:
-        result.problem = f"row {uneven[0]:,} has another number of cells than the header, which has {width:,}"
-    if len(set(result.columns)) < width:
-        result.problem = result.problem or "two columns have one name"
-    result.end = ends[len(result.rows)] if ends else 0
-    result.rows = [row for row in result.rows if len(row) == width]
-    return result
-
-
 class Most(NamedTuple):
     """How much of a file is looked at."""
 
@@ -169,7 +86,7 @@ class Most(NamedTuple):
     """Unpacked."""
 
     def shared(self, files: int) -> "Most":
-        """Return how much of each of several files: together not much more than of one."""
+        """Return the share of each of several files: together not much more than of one."""
         share = max(1, min(files, 8))
         return Most(max(self.records // share, min(self.records, 400)), self.bytes // share)
 
@@ -181,9 +98,10 @@ _DEEPEST, _FAR_INSIDE = 4, (None,)
 """Where objects of a tree are not told apart by their places."""
 _BATCH = 64
 """Rows of Parquet that are decoded at a time."""
+_TEXT = "text"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Sample:
     """What the beginning of a file has."""
 
@@ -193,14 +111,16 @@ class Sample:
     """In words: ``JSON Lines``."""
     size: int
     """Bytes of the file as it lies there, be it compressed."""
-    records: list[dict[str, Any]]
-    is_whole: bool
+    records: list[Any] = field(default_factory=list)
+    """Objects; any values while it is decoded."""
+    is_whole: bool = True
     """Whether these are all records of the file."""
     record: RecordForm = "item"
     """What a record is, as ``[dialogue] record`` says it."""
     columns: tuple[str, ...] = ()
     """Of rows."""
     dialect: Dialect = field(default_factory=Dialect)
+    """What is said only where it is not the default of the file's ending."""
     problem: str | None = None
     """Why not all of the beginning could be read; None where it could."""
     others: int = 0
@@ -211,23 +131,24 @@ class Sample:
     """Whether the records have all of their fields, and not only those that are looked at."""
 
     @property
+    def is_text(self) -> bool:
+        """Whether only the words of the file say what its records are."""
+        return self.form.partition(",")[0] == _TEXT
+
+    @property
     def remark(self) -> str | None:
         """What is wrong, or was not looked at, in words."""
         fields = None if self.has_all_fields else f"more than {MOST_FIELDS:,} fields: only the first are looked at"
         return "; ".join(part for part in (self.problem, fields) if part) or None
 
 
-@dataclass
-class _Decoded:
-    form: str
-    values: list[Any] = field(default_factory=list)
-    is_whole: bool = True
-    record: Literal["item", "file", "member"] = "item"
-    columns: tuple[str, ...] = ()
-    dialect: Dialect = field(default_factory=Dialect)
-    problem: str | None = None
-    beginning: Any = ""
-    """What a file of these values alone would be: its bytes, its text, or the value that it has."""
+class Samples(list[Sample]):
+    """Samples of files of one kind."""
+
+    @cached_property
+    def records(self) -> Records:
+        """The records of all of them."""
+        return Records(chain.from_iterable(sample.records for sample in self))
 
 
 def is_read(path: str) -> bool:
@@ -244,29 +165,32 @@ def sample(file: SourceFile, path: str | None = None, most: Most = MOST) -> Samp
     path = path or str(file.path)
     if not is_read(path):
         return None
-    is_parquet = ending(PurePosixPath(path)) == ".parquet"
-    decoded = _parquet(file, most) if is_parquet else _text(file, PurePosixPath(path), most)
-    records = [value for value in decoded.values if isinstance(value, dict)]
-    if not records:  # a list of messages is a record too, as [dialogue] turns = "$" has it
-        records = [{"": value} for value in decoded.values if value and _list_of_objects(value)]
-    has_all_fields = _keep_first_fields(records)
-    beginning = decoded.beginning
-    if not isinstance(beginning, bytes):
-        beginning = beginning.encode() if isinstance(beginning, str) else json.dumps(beginning).encode()
-    return Sample(
-        path,
-        decoded.form + ", gzip" * is_packed(PurePosixPath(path)),
-        file.size,
-        records,
-        decoded.is_whole,
-        decoded.record,
-        decoded.columns[:MOST_FIELDS],
-        decoded.dialect,
-        decoded.problem,
-        len(decoded.values) - len(records),
-        b"" if decoded.is_whole else beginning,
-        has_all_fields,
-    )
+    name = PurePosixPath(path)
+    taken = _parquet(file, most) if ending(name) == ".parquet" else _text(file, name, most)
+    taken.path, taken.size = path, file.size
+    taken.form += ", gzip" * is_packed(name)
+    taken.columns = taken.columns[:MOST_FIELDS]
+    values = taken.records
+    taken.records = [value for value in values if isinstance(value, dict)]
+    if not taken.records:  # a list of messages is a record too, as [dialogue] turns = "$" has it
+        taken.records = [{"": value} for value in values if value and _list_of_objects(value)]
+    _decode_cells(taken.records)
+    taken.others = len(values) - len(taken.records)
+    taken.has_all_fields = _keep_first_fields(taken.records)
+    return taken
+
+
+def _decode_cells(records: list[dict[str, Any]]) -> None:
+    """Put lists in place of the texts that have them as JSON, where all cells of a column do."""
+    begun = {name for record in records for name, value in record.items() if str(value)[:1] == "["}
+    for name in begun:
+        cells = [record[name] for record in records if record.get(name)]
+        try:
+            lists = [msgspec.json.decode(cell, type=list[dict[str, Any] | str]) for cell in cells]
+        except (msgspec.DecodeError, TypeError):
+            continue
+        for record, value in zip((record for record in records if record.get(name)), lists, strict=True):
+            record[name] = value
 
 
 def records_inside(taken: Sample) -> Iterator[Sample]:
@@ -340,10 +264,10 @@ def _keep_first_fields(records: list[dict[str, Any]]) -> bool:
     return has_all
 
 
-def _parquet(file: SourceFile, most: Most) -> _Decoded:
+def _parquet(file: SourceFile, most: Most) -> Sample:
     from talkhouse.ingest.declared.record_files.parquet import opened_parquet, parquet_of, rows_at_a_time
 
-    decoded = _Decoded("Parquet")
+    decoded = Sample("", "Parquet", 0)
     try:
         content, size = FileContent(file), 0
         rows = min(_BATCH, rows_at_a_time(content, most.records))
@@ -351,12 +275,12 @@ def _parquet(file: SourceFile, most: Most) -> _Decoded:
             decoded.columns = tuple(parquet.schema.names)
             batches = []
             for batch in parquet.batches(rows, parquet.groups(most.records)):
-                batches.append(batch.slice(0, most.records - len(decoded.values)))
-                decoded.values += batches[-1].to_pylist()
+                batches.append(batch.slice(0, most.records - len(decoded.records)))
+                decoded.records += batches[-1].to_pylist()
                 size += batch.nbytes
-                if len(decoded.values) >= most.records or size > most.bytes:
+                if len(decoded.records) >= most.records or size > most.bytes:
                     break
-            decoded.is_whole = len(decoded.values) == parquet.rows
+            decoded.is_whole = len(decoded.records) == parquet.rows
             if not decoded.is_whole:
                 decoded.beginning = parquet_of(parquet.schema, batches)
     except (BadRecord, ValueError) as error:
@@ -366,12 +290,12 @@ def _parquet(file: SourceFile, most: Most) -> _Decoded:
     return decoded
 
 
-def _text(file: SourceFile, path: PurePosixPath, most: Most) -> _Decoded:
+def _text(file: SourceFile, path: PurePosixPath, most: Most) -> Sample:
     with file.peek() as stream:
         raw, problem = _beginning(stream, most.bytes, packed=is_packed(path))
     is_whole = len(raw) <= most.bytes and problem is None
     text, bad = _decode(raw[: most.bytes].removeprefix(BOM), is_whole=is_whole)
-    decode = _one_text if ending(path) in TEXTS else _DECODE.get(ending(path), _lines)
+    decode = _only_text if ending(path) in TEXTS else _DECODE.get(ending(path), _lines)
     decoded = decode(text, is_whole, most.records)
     decoded.problem = problem or bad or decoded.problem
     return decoded
@@ -401,8 +325,8 @@ def _decode(raw: bytes, *, is_whole: bool) -> tuple[str, str | None]:
         return raw.decode(errors="replace"), problem
 
 
-def _lines(text: str, is_whole: bool, most: int) -> _Decoded:
-    decoded = _Decoded("JSON Lines", is_whole=is_whole)
+def _lines(text: str, is_whole: bool, most: int) -> Sample:
+    decoded = Sample("", "JSON Lines", 0, is_whole=is_whole)
     lines = text.split("\n", most * 2)
     if not is_whole or len(lines) > most * 2:
         decoded.is_whole = False
@@ -411,48 +335,44 @@ def _lines(text: str, is_whole: bool, most: int) -> _Decoded:
     for number, line in enumerate(lines):
         if not line.strip(" \t\r"):
             continue
-        if len(decoded.values) == most:
+        if len(decoded.records) == most:
             decoded.is_whole, lines = False, lines[:number]
             break
         try:
-            decoded.values.append(msgspec.json.decode(line))
+            decoded.records.append(msgspec.json.decode(line))
         except (ValueError, RecursionError) as error:
-            decoded.values.append(None)
+            decoded.records.append(None)
             decoded.problem = decoded.problem or f"line {number + 1:,} is no JSON: {error}"
-    if len(decoded.values) == 1 and decoded.problem and not is_whole:
+    if len(decoded.records) == 1 and decoded.problem and not is_whole:
         # One endless line: perhaps its beginning says enough.
         value, _ = start_of(lines[0], most)
-        decoded.values, lines = [value], [json.dumps(value)]
-    decoded.beginning = "\n".join(lines)
+        decoded.records, lines = [value], [json.dumps(value)]
+    decoded.beginning = b"" if decoded.is_whole else "\n".join(lines).encode()
     return decoded
 
 
-TEXT = "text"
-"""The form of a file of which only its own words say what its records are."""
-
-
-def _one_text(text: str, is_whole: bool, most: int) -> _Decoded:  # noqa: ARG001 - as the others
+def _only_text(text: str, is_whole: bool, most: int) -> Sample:  # noqa: ARG001 - as the others
     """Return a text, or its whole lines."""
     whole = text if is_whole else text[: text.rfind("\n") + 1] or text
-    return _Decoded(TEXT, [{"": whole}] if whole.strip() else [], is_whole, "file", beginning=whole)
+    records = [{"": whole}] if whole.strip() else []
+    return Sample("", _TEXT, 0, records, is_whole, "file", beginning=b"" if is_whole else whole.encode())
 
 
-def _json(text: str, is_whole: bool, most: int) -> _Decoded:
+def _json(text: str, is_whole: bool, most: int) -> Sample:
     value, is_all = start_of(text, most)
-    problem = None
+    decoded = Sample("", "JSON object", 0, [] if value is None else [value], is_all and is_whole, "file")
     if is_whole and not is_all and _size(value) < most:
         others = _lines(text, is_whole, most)
-        if len(others.values) > 1 and not others.problem:
+        if len(others.records) > 1 and not others.problem:
             others.problem = "a record a line: the file should be called .jsonl"
             return others
-        problem = "malformed JSON: only its beginning can be read"
-    is_all = is_all and is_whole
+        decoded.problem = "malformed JSON: only its beginning can be read"
     if isinstance(value, list):
-        return _Decoded("JSON list", value, is_all, problem=problem, beginning=value)
-    if isinstance(value, dict) and _holds_records(value):
-        members = list(value.values())
-        return _Decoded("JSON object of records", members, is_all, "member", problem=problem, beginning=value)
-    return _Decoded("JSON object", [] if value is None else [value], is_all, "file", problem=problem, beginning=value)
+        decoded.form, decoded.record, decoded.records = "JSON list", "item", value
+    elif isinstance(value, dict) and _holds_records(value):
+        decoded.form, decoded.record, decoded.records = "JSON object of records", "member", list(value.values())
+    decoded.beginning = b"" if decoded.is_whole else json.dumps(value).encode()
+    return decoded
 
 
 def _size(value: object) -> int:
@@ -467,14 +387,72 @@ def _holds_records(value: dict[str, Any]) -> bool:
     return bool(set.intersection(*(set(member) for member in members)))
 
 
-def _rows(form: str, usual: str, text: str, is_whole: bool, most: int) -> _Decoded:
-    rows = rows_of(text, is_whole, usual, most)
-    values = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
-    taken = text[: rows.end]
-    return _Decoded(form, list(values), rows.is_whole, "item", rows.columns, rows.dialect, rows.problem, taken)
+_DELIMITERS = (",", "\t", ";", "|")
+_QUOTE = '"'
+_ESCAPE = "\\"
 
 
-_DECODE: dict[str, Callable[[str, bool, int], _Decoded]] = {
+def _rows(form: str, usual: str, text: str, is_whole: bool, most: int) -> Sample:
+    """Read the first rows by the dialect that fits best.
+
+    ``usual`` is the delimiter of the file's ending. A dialect fits where all rows have as many cells as the header;
+    of those that fit, the usual delimiter wins, then the most columns, and quotes quote unless that does not fit,
+    doubled inside of cells, or else with a backslash before them.
+    """
+    if "\r" in text and "\n" not in text:
+        return Sample("", form, 0, problem="its lines end with a carriage return alone: write it with line feeds")
+    quotes = [(_QUOTE, ""), *([(_QUOTE, _ESCAPE)] if _ESCAPE + _QUOTE in text else []), ("", "")]
+    dialects = [Dialect(sign, *quote) for sign in dict.fromkeys((usual, *_DELIMITERS)) for quote in quotes]
+    tried = [_read_rows(form, text, is_whole, dialect, most) for dialect in dialects]
+    # A quote that is a letter would swallow lines up to the next one that has no backslash before it.
+    lines = {
+        rows.dialect.delimiter: len(rows.records) for rows in tried if not rows.dialect.quote_char and not rows.problem
+    }
+    tried = [
+        rows
+        for rows in tried
+        if not rows.dialect.escape_char or len(rows.records) >= lines.get(rows.dialect.delimiter, 0)
+    ]
+    fitting = [rows for rows in tried if rows.problem is None]
+    chosen = next((rows for rows in fitting if len(rows.columns) > 1 and rows.dialect.delimiter == usual), None)
+    chosen = chosen or max(fitting or tried[:1], key=lambda rows: len(rows.columns))
+    if chosen.dialect.delimiter == usual:
+        chosen.dialect = replace(chosen.dialect, delimiter=None)
+    return chosen
+
+
+def _read_rows(form: str, text: str, is_whole: bool, dialect: Dialect, most: int) -> Sample:
+    """Return at most so many rows by a dialect, without one that is cut off, and where one does not fit."""
+    cells = CsvCells(dialect.delimiter or ",", dialect.quote_char, (), dialect.escape_char)
+    result = Sample("", form, 0, dialect=dialect)
+    start, rows, ends = 0, list[list[str]](), list[int]()
+    while start < len(text) and len(rows) <= most + 1:
+        row = cells.row_at(text, start)
+        if row is None and not is_whole:
+            break
+        if row is None or row.behind:
+            problem = "text behind the closing quote of a cell" if row else "a quote is never closed"
+            result.problem = f"line {text.count(chr(10), 0, start) + 1:,}: {problem}"
+            break
+        start = row.end
+        if not row.is_blank:
+            rows.append(row.values)
+            ends.append(start)
+    result.columns = tuple(rows[0]) if rows else ()
+    width, rows = len(result.columns), rows[1:]
+    if len(rows) > most or not is_whole:
+        rows, result.is_whole = rows[:most] if len(rows) > most else rows[:-1], False
+    uneven = [number for number, row in enumerate(rows, 2) if len(row) != width]
+    if uneven and result.problem is None:
+        result.problem = f"row {uneven[0]:,} has another number of cells than the header, which has {width:,}"
+    if len(set(result.columns)) < width:
+        result.problem = result.problem or "two columns have one name"
+    result.beginning = b"" if result.is_whole or not ends else text[: ends[len(rows)]].encode()
+    result.records = [dict(zip(result.columns, row, strict=True)) for row in rows if len(row) == width]
+    return result
+
+
+_DECODE: dict[str, Callable[[str, bool, int], Sample]] = {
     ".csv": partial(_rows, "CSV", ","),
     ".tsv": partial(_rows, "TSV", "\t"),
     **dict.fromkeys(JSON, _json),

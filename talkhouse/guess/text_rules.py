@@ -1,194 +1,331 @@
-"""Rules for records whose dialogues are a few texts: preference, pairs, transcript."""
+"""Rules for texts: with marks of who speaks, in records or files; files of dated, numbered or parted lines."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
-from talkhouse.guess.evidence import share
-from talkhouse.guess.field_meanings import BOTS, USERS, Guess, dotted, records_of, role_words, with_dialogue
-from talkhouse.guess.record_values import MOST, Record, are_texts, column, leaves, lists, named
-from talkhouse.guess.sample import Sample
-from talkhouse.ingest.declared.declaration.model import JsonPath, PairFields, PreferenceFields, TurnFields
+from talkhouse.guess.evidence import share, words
+from talkhouse.guess.field_meanings import BOTS, ROLE_WORDS, USERS, Guess, dotted, role_words, with_dialogue
+from talkhouse.guess.record_values import MOST, are_texts, column
+from talkhouse.guess.sample import Samples
+from talkhouse.ingest.declared.declaration.model import (
+    NO_PATH,
+    DialogueFields,
+    HalfDays,
+    SpeakerFields,
+    TurnFields,
+)
+from talkhouse.ingest.declared.declaration.toml_text import toml_string
+from talkhouse.ingest.declared.times import read_time
 
-_PREFERENCES = (
-    *(("chosen_messages", "rejected_messages"), ("chosen_conversations", "rejected_conversations")),
-    *(("chosen", "rejected"), ("preferred_output", "non_preferred_output"), ("preferred", "dispreferred")),
-    *(("preferred", "rejected"), ("accepted", "rejected"), ("chosen_response", "rejected_response")),
-    *(("response_chosen", "response_rejected"), ("chosen_answer", "rejected_answer")),
-    *(("answer_chosen", "answer_rejected"), ("preferred_response", "rejected_response"), ("better", "worse")),
-    ("preferred_response", "dispreferred_response"),
-)
-_PROMPTS = (
-    *("prompt", "input.messages", "instruction", "question", "query", "input", "context", "messages"),
-    *("conversations", "conversation", "history", "dialogue", "dialog", "prompt_messages"),
-)
-_PAIRS = (
-    *(("instruction", "output"), ("instruction", "response"), ("prompt", "completion"), ("prompt", "response")),
-    *(("question", "answer"), ("question", "response"), ("query", "response"), ("input", "output")),
-    *(("user_utterance", "system_response"), ("user", "assistant"), ("human", "assistant"), ("context", "response")),
-    *(("prompt", "output"), ("prompt", "answer"), ("instruction", "completion"), ("instruction", "answer")),
-    *(("message", "response"), ("message", "reply"), ("question", "reply"), ("query", "answer"), ("query", "reply")),
-    *(("post", "response"), ("post", "reply"), ("post", "comment"), ("comment", "reply"), ("comment", "response")),
-    *(("utterance", "response"), ("request", "response"), ("input", "response"), ("input", "target"), ("q", "a")),
-    *(("source", "target"), ("src", "tgt"), ("user_message", "assistant_message"), ("user_message", "bot_message")),
-    *(("user_input", "response"), ("user", "bot"), ("user", "agent"), ("human", "bot"), ("user_query", "response")),
-    *(("context", "reply"), ("question", "answer.text"), ("question", "orig_answer.text")),
-)
-_MOST_ITEMS = 5_000
-"""Pairs in lists that are looked at."""
-_QUERIES = ("input", "context", "query")
 _TRANSCRIPTS = ("text", "transcript", "dialogue", "dialog", "conversation", "chat", "content", "log")
 
-
-def preference(samples: Sequence[Sample]) -> Guess | None:
-    """Each record has an answer that was chosen, and one that was rejected."""
-    records = records_of(samples)
-    for names in _PREFERENCES:
-        paths = [*_answers_named(records, names[:1]), *_answers_named(records, names[1:])]
-        if len(paths) == 2:
-            break
-    else:
-        return None
-    chosen, rejected = paths
-    prompts = named(records, _PROMPTS, objects_too=True)
-    prompt = next((path for path in prompts if _mostly_given(records, path, least=0.01)), None)
-    texts = [text for path in ([prompt] if prompt else paths) for text in column(records, path)]
-    texts = [text for text in texts if isinstance(text, str)]
-    # A prompt may be a transcript that ends where the answer begins.
-    markers = markers_of(texts) if len(texts) > len(records) * (0.5 if prompt else 1) else {}
-    kind = "two transcripts with speaker marks, " if markers and prompt is None else ""
-    reason = f"each record has {kind}{dotted(chosen)} and {dotted(rejected)}"
-    guess = with_dialogue(samples, "preference", reason, [prompt, chosen, rejected])
-    messages = [message for path in (prompt, *paths) if path for message in _messages_at(records, path)]
-    turn, roles = _of_messages(messages)
-    return replace(
-        guess,
-        preference=PreferenceFields(prompt, chosen, rejected),
-        markers=markers,
-        turn=turn,
-        roles=roles,
-        turns=messages,
-        notes=_left_out_of_prompt(records, [prompt, *paths]) if prompt else {},
-    )
+_HALVES = ("오전 오후", "上午 下午", "午前 午後", "ص م")
+"""Words for the halves of the day, before noon and after."""
+_LATIN = r"[AaPp]\.?[ \x{a0}\x{202f}]?[Mm]\.?"
+_WORDS = "|".join([_LATIN, *(word for words in _HALVES for word in words.split())])
+_HALF = rf"(?:[ \x{{a0}}\x{{202f}}]?(?:{_WORDS}))?"
+_DAY = r"(?:[\d./-]{6,}|\d{4}\. ?\d+\. ?\d+\.)"
+_AT = rf"{_DAY},?[ T](?:(?:{_WORDS}) ?)?[\d:]+{_HALF}"
+_CLOCK = rf"\d+:[\d:]+{_HALF}"
+_PATTERNS = (
+    # WhatsApp on an iPhone and on Android
+    rf"\x{{200e}}?\[(?<at>{_AT})\] (?:(?<who>[^:]+): )?(?<said>.*)",
+    rf"(?<at>{_AT}) - (?:(?<who>[^:]+): )?(?<said>.*)",
+    # IRC, with the day, or with the time of day alone
+    rf"\[?(?<at>{_AT})\]? <(?<who>[^>]+)> (?<said>.*)",
+    rf"\[(?<at>{_CLOCK})\] (?:<(?<who>[^>]+)> )?(?<said>.*)",
+    rf"(?<at>{_CLOCK}) (?:<(?<who>[^>]+)> )?(?<said>.*)",
+    # WeeChat, and others whose columns are told apart by tabs
+    rf"(?<at>{_AT})\t(?<who>[^\t]*)\t(?<said>.*)",
+)
+_SCRIPT = r"(?<who>[\p{Lu}][^:]{0,40}): (?<said>.*)"
+_SEPARATORS = ("__eou__", "<|endofturn|>", "[SEP]", "</s>", " ||| ")
+_LEAST_SHARE = 0.5
+"""Of the lines: others go on with what a line before says."""
+_MOST_LINES = 2_000
+_DAYS = ("%d{0}%m{0}", "%m{0}%d{0}")
 
 
-def _answers_named(records: Sequence[Record], names: Sequence[str]) -> list[JsonPath]:
-    """Return the path of this name if at least half of the records have an answer there: text, message or list."""
-    return [
-        path
-        for path in named(records, names, objects_too=True)
-        if _mostly_given(records, path, least=0.5)
-        and all(isinstance(value, str | list | dict | None) for value in column(records, path))
-    ]
-
-
-def _messages_at(records: Sequence[Record], path: JsonPath) -> list[Record]:
-    found = (value if isinstance(value, list) else [value] for value in column(records, path))
-    return list(islice((message for some in found for message in some if isinstance(message, dict)), _MOST_ITEMS))
-
-
-def _of_messages(messages: Sequence[Record]) -> tuple[TurnFields, dict[str, str]]:
-    """Return what messages call role and text, where not ``role`` and ``content``, and which roles mean another."""
-    role = next(iter(named(messages, ("role", "from", "speaker", "author", "sender"))), None)
-    text = next((path for path in named(messages, ("content", "value", "text", "utterance")) if path != role), None)
-    if role is None or text is None:
-        return TurnFields(), {}
-    usual = (role, text) == (("role",), ("content",))
-    return TurnFields() if usual else TurnFields(role=role, text=text), role_words(column(messages, role))
-
-
-def _left_out_of_prompt(records: Sequence[Record], taken: Sequence[JsonPath | None]) -> dict[str, tuple[str, ...]]:
-    """Return what stands beside an instruction, as Alpaca's ``input`` does, and is no part of the prompt."""
-    for path in named(records, _QUERIES, taken):
-        values = column(records, path)
-        if are_texts(values):
-            filled = share(values, bool, "are not empty")
-            return {"preference": (f"to decide: {dotted(path)} is no part of the prompt here ({filled})",)}
-    return {}
-
-
-def pairs_of_messages(samples: Sequence[Sample]) -> Guess | None:
-    """Each record has a prompt and its answer, both lists of messages."""
-    return _pair(samples, _are_messages)
-
-
-def pairs(samples: Sequence[Sample]) -> Guess | None:
-    """Each record has a prompt and its answer, or a list of such pairs."""
-    return _pair(samples, _are_mostly_texts) or _pairs_in_a_list(samples, records_of(samples))
-
-
-def _pair(samples: Sequence[Sample], fit: Callable[[Sequence[Record], JsonPath], bool]) -> Guess | None:
-    records = records_of(samples)
-    for prompt_name, response_name in _PAIRS:
-        paths = [*named(records, [prompt_name]), *named(records, [response_name])]
-        if len(paths) == 2 and all(fit(records, path) for path in paths):
-            break
-    else:
-        return None
-    prompt, response = paths
-    query = next((path for path in named(records, _QUERIES, paths) if _are_texts_or_empty(records, path)), None)
-    system = next(
-        (path for path in named(records, ["system", "system_prompt"]) if are_texts(column(records, path))), None
-    )
-    history = next((path for path in named(records, ["history"]) if path in lists(records)), None)
-    fields = PairFields(system, history, prompt, query if prompt_name == "instruction" else None, response)
-    reason = f"each record has {dotted(prompt)} and {dotted(response)}"
-    return replace(with_dialogue(samples, "pairs", reason, [*paths, query, system, history]), pair=fields)
-
-
-def _pairs_in_a_list(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
-    for path, values in lists(records).items():
-        items = list(islice((item for value in values for item in value if isinstance(item, dict)), _MOST_ITEMS))
-        for names in _PAIRS:
-            paths = [*named(items, names[:1]), *named(items, names[1:])]
-            if len(paths) == 2 and all(_are_mostly_texts(items, member) for member in paths):
-                reason = (
-                    f"each record has a list {dotted(path)} of objects with {dotted(paths[0])} and {dotted(paths[1])}"
-                )
-                fields = PairFields(prompt=paths[0], response=paths[1], each=(*path, None))
-                return replace(with_dialogue(samples, "pairs", reason, [path]), pair=fields)
-    return None
-
-
-def transcript(samples: Sequence[Sample]) -> Guess | None:
+def transcript(samples: Samples) -> Guess | None:
     """Each record has a text with marks of who speaks."""
-    records = records_of(samples)
-    known = named(records, _TRANSCRIPTS)
-    for path in (*known, *(path for path in leaves(records) if path not in known)):
+    records = samples.records
+    known = records.named(_TRANSCRIPTS)
+    for path in (*known, *(path for path in records.leaves if path not in known)):
         values = column(records, path)
         if not are_texts(values):
             continue
-        markers = markers_of([value for value in values if isinstance(value, str)])
+        texts = [value for value in values if isinstance(value, str)]
+        markers = markers_of(texts)
+        rare = rare_marks(texts, markers)
+        if (not markers or len(rare) * 2 > len(set(markers.values()))) and (lines := _lines_in(texts)) is not None:
+            guess = with_dialogue(samples, "transcript", f"each record has a text {dotted(path)} of lines", [path])
+            fields = replace(guess.dialogue, text=path)
+            return replace(guess, dialogue=fields, **{**lines, "remarks": {**guess.remarks, **lines["remarks"]}})
         if markers:
             reason = f"each record has a text {dotted(path)} with speaker marks"
             guess = with_dialogue(samples, "transcript", reason, [path])
             begins = [str(value).startswith(tuple(markers)) for value in values if value]
             remarks = {**guess.remarks, "dialogue.text": share(begins, bool, "begin with a mark")}
-            return replace(guess, dialogue=replace(guess.dialogue, text=path), markers=markers, remarks=remarks)
+            fields, notes = replace(guess.dialogue, text=path), _of_rare(rare)
+            return replace(guess, dialogue=fields, markers=markers, remarks=remarks, notes=notes)
     return None
 
 
-def _mostly_given(records: Sequence[Record], path: JsonPath, least: float = MOST) -> bool:
-    return sum(value is not None for value in column(records, path)) >= least * len(records)
+def _lines_in(texts: Sequence[str]) -> dict[str, Any] | None:
+    """Return the fields of a guess for texts of lines, where each text begins with who speaks, and most lines do."""
+    lines = [line for text in texts for line in text.splitlines()[:_MOST_LINES] if line.strip()][:_MOST_LINES]
+    several = sum(len(text.splitlines()) > 1 for text in texts)
+    firsts = lines_of([text.lstrip().split("\n", 1)[0].rstrip("\r") for text in texts if text.strip()])
+    return lines_of(lines, least=_LEAST_SHARE) if firsts is not None and several * 2 > len(texts) else None
 
 
-def _are_mostly_texts(records: Sequence[Record], path: JsonPath) -> bool:
-    values = column(records, path)
-    return are_texts(values) and sum(isinstance(value, str) for value in values) >= MOST * len(values)
+_NAMES = (r"(?<who>[\p{Lu}][^:]{0,40}):(?: (?<said>.*))?", r"(?<who>[^\s:][^:]{0,40}):(?: (?<said>.*))?")
 
 
-def _are_texts_or_empty(records: Sequence[Record], path: JsonPath) -> bool:
-    return all(isinstance(value, str | None) for value in column(records, path))
+def lines_of(lines: Sequence[str], least: float = MOST) -> dict[str, Any] | None:
+    """Return the fields of a guess by lines of names and what they say; None where too few lines are like that."""
+    for pattern in _NAMES:
+        found = [match for line in lines if (match := _python(pattern).fullmatch(line))]
+        names = Counter(match["who"] for match in found)
+        if len(found) < max(2, least * len(lines)) or not any(match["said"] for match in found):
+            continue
+        key = "role" if {name.lower() for name in names} <= ROLE_WORDS else "speaker"
+        remarks = {
+            f"turn.{key}": words([match["who"] for match in found]),
+            "lines.pattern": f"{len(found):,} of {len(lines):,} lines; the others belong to the turn before",
+        }
+        turn = (
+            TurnFields(text=("said",), role=("who",)) if key == "role" else TurnFields(text=("said",), speaker=("who",))
+        )
+        roles = role_words(list(names)) if key == "role" else {}
+        who = SpeakerFields("dialogue")
+        return {"lines": {"pattern": pattern}, "turn": turn, "speaker": who, "remarks": remarks, "roles": roles}
+    return None
 
 
-def _are_messages(records: Sequence[Record], path: JsonPath) -> bool:
-    """Whether these are lists of messages with role and content, as TRL's conversational data have them."""
-    values = column(records, path)
-    messages = [message for value in values if isinstance(value, list) for message in value]
-    are_lists = bool(messages) and all(isinstance(value, list) for value in values)
-    return are_lists and all(isinstance(one, dict) and {"role", "content"} <= one.keys() for one in messages)
+def rare_marks(texts: Sequence[str], markers: Mapping[str, str]) -> Counter[str]:
+    """Count what begins a line like a mark, and is none of these."""
+    known = {_word(mark) for mark in markers}
+    sampled = [text[:_MOST_LETTERS] for text in texts[:_MOST_TEXTS]]
+    found = (_word(match[0]) for text in sampled for form in (_TOKEN, _NAMED) for match in form.finditer(text))
+    return Counter(word for word in found if word not in known | _ENDS and any(map(str.isalpha, word)))
+
+
+def _of_rare(rare: Counter[str]) -> dict[str, tuple[str, ...]]:
+    return {
+        "markers": tuple(
+            f"to decide: {count:,} line{'s' * (count > 1)} begin{'s' * (count == 1)} like a mark that is none: {word}"
+            for word, count in rare.most_common(_MOST_MARKS)
+        )
+    }
+
+
+def text_file(samples: Samples) -> Guess | None:
+    """Each file is a text."""
+    if not all(sample.is_text for sample in samples):
+        return None
+    texts = [str(record[""]) for record in samples.records]
+    lines = list(islice((line for text in texts for line in text.splitlines() if line.strip()), _MOST_LINES))
+    if not lines:
+        return None
+    rules = (
+        _mail(lines),
+        _dated(lines),
+        _separated(lines),
+        _marked(texts),
+        _script(lines),
+        _numbered(lines),
+        _in_columns(lines),
+    )
+    return next((guessed for guessed in rules if guessed is not None), None)
+
+
+_MAIL = r"From (?<who>.+?) {1,2}(?<at>\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})(?<said>.*)"
+
+
+def _mail(lines: Sequence[str]) -> Guess | None:
+    """Return the messages of a mailbox (mbox), each with its headers."""
+    found = [match for line in lines if (match := _python(_MAIL).fullmatch(line))]
+    if not found or not _python(_MAIL).fullmatch(lines[0]):
+        return None
+    turn = TurnFields(text=("said",), speaker=("who",), said_at=("at",))
+    remarks = {
+        "turn.text": "to decide: a message with its headers, which end at its first empty line",
+        "turn.speaker": words([match["who"] for match in found]),
+        "dialogue.id": "to decide: a file is a dialogue; threads are not told apart",
+    }
+    times = {"said_at": "%a %b %d %H:%M:%S %Y"}
+    return _of_lines(_MAIL, "its lines are those of a mailbox (mbox)", turn, remarks=remarks, times=times)
+
+
+def _dated(lines: Sequence[str]) -> Guess | None:
+    for pattern in _PATTERNS:
+        found = [match for line in lines if (match := _python(pattern).fullmatch(line))]
+        speakers = [match["who"] for match in found if match["who"]]
+        if len(found) < max(2, _LEAST_SHARE * len(lines)) or len(speakers) < len(found) / 2:
+            continue
+        times = [match["at"] for match in found]
+        words_of_halves = _halves(times)
+        forms = list(_forms(times, words_of_halves))
+        others = [line for line in lines if _NOBODYS.match(line)]
+        rest = {"skip": _NOBODYS.pattern} if others else {}
+        remark = f"{len(found):,} of {len(lines):,} lines; the others belong to the turn before"
+        turn = TurnFields(text=("said",), speaker=("who",), said_at=("at",) if len(forms) == 1 else None)
+        notes = {"turn": _time_notes(times, forms)} if len(forms) != 1 else {}
+        remarks = {"turn.speaker": words(speakers), "lines.pattern": remark, "dialogue.id": "a file is a dialogue"}
+        reason = "most lines begin with a time, and say who speaks"
+        settings = {"times": {"said_at": forms[0]} if len(forms) == 1 else {}, "remarks": remarks, "notes": notes}
+        settings |= {"lines": {"pattern": pattern, **rest}} if rest else {}
+        if words_of_halves and len(forms) == 1:
+            of_day = {half.lower(): [word for word, own in words_of_halves.items() if own == half] for half in _AM_PM}
+            settings["also"] = {"times": {key: _listed(some) for key, some in of_day.items() if some}}
+        return _of_lines(pattern, reason, turn, **settings)
+    return None
+
+
+_NOBODYS = re.compile(r"(?:---|-!-|\*\*\*) ")
+"""What lines of a log begin with that nobody says, such as the day that has begun."""
+_AM_PM = ("AM", "PM")
+
+
+def _halves(times: Sequence[str]) -> dict[str, str]:
+    """Return the words for the halves of the day, with AM or PM: those of some times, and the other of each pair."""
+    found: dict[str, str] = {}
+    pattern = _python(_WORDS)
+    for word in {match[0] for time in times if (match := pattern.search(time))}:
+        pair = next((pair.split() for pair in _HALVES if word in pair.split()), None)
+        pair = pair or [letter + word[1:] for letter in ("AP" if word[0].isupper() else "ap")]
+        found |= dict(zip(pair, _AM_PM, strict=True))
+    return {} if {word.upper() for word in found} <= {*_AM_PM} else found
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"[{', '.join(map(toml_string, words))}]"
+
+
+def _of_lines(pattern: str, reason: str, turn: TurnFields, **more: object) -> Guess:
+    values: dict[str, object] = {"turn": turn, "speaker": SpeakerFields("dialogue"), "lines": {"pattern": pattern}}
+    return Guess("turns", reason, **(values | more))  # type: ignore[arg-type]
+
+
+def _python(pattern: str) -> re.Pattern[str]:
+    """Return a pattern as Python has it; those here are ours, and take time in proportion to a line."""
+    pattern = re.sub(r"\\x\{(\w+)\}", lambda match: f"\\u{match[1]:>04}", pattern)
+    return re.compile(pattern.replace("(?<", "(?P<").replace(r"[\p{Lu}]", "[A-ZÀ-ÖØ-Þ]"))
+
+
+def _forms(times: Sequence[str], halves: Mapping[str, str]) -> Iterator[str]:
+    """Yield the forms that all of some times have; none where one has no day."""
+    first = re.fullmatch(rf"({_DAY})(,?[ T])(.*)", times[0])
+    if first is None:
+        return
+    sign = next((letter for letter in first[1] if not letter.isdigit()), "")
+    if first[1].count(sign or "0") != 2 and ". " not in first[1]:
+        return
+    years = ["%Y" if len(first[1].rpartition(sign)[2]) == 4 else "%y"]
+    days = [f"%Y{sign}%m{sign}%d"] if first[1].index(sign) == 4 else [form.format(sign) + years[0] for form in _DAYS]
+    if ". " in first[1]:
+        days = ["%Y. %m. %d."]
+    seconds = ":%S" if first[3].count(":") == 2 else ""
+    clock, is_half = _python(_WORDS).subn("%p", first[3])
+    clock = re.sub(r"\d+:[\d:]+", f"%{'I' if is_half else 'H'}:%M{seconds}", clock)
+    for day in days:
+        form = f"{day}{first[2]}{clock}"
+        if all(read_time(time, HalfDays(form, halves)).value for time in times):
+            yield form
+
+
+def _time_notes(times: Sequence[str], forms: Sequence[str]) -> tuple[str, ...]:
+    if not forms:
+        return (f'said_at = "at"  # to do: {times[0]} has no day, or no form that is known; it is kept in extra',)
+    choices = " or ".join(f'said_at = "{form}"' for form in forms)
+    return (f'said_at = "at"  # to decide: with [times] {choices}: no day here is beyond the 12th',)
+
+
+def _separated(lines: Sequence[str]) -> Guess | None:
+    for separator in _SEPARATORS:
+        has = share(lines, lambda line: separator in line, "lines have it")  # noqa: B023 - called at once
+        if sum(separator in line for line in lines) < MOST * len(lines):
+            continue
+        around = (f" {separator} ", f" {separator}", separator)
+        is_word = separator.strip() == separator
+        used = tuple(form for form in around if is_word and any(form in line for line in lines))
+        fields = DialogueFields(text=NO_PATH)
+        reason = f"each line is a dialogue, its turns told apart by {separator.strip()}"
+        return Guess("transcript", reason, fields, separators=used or (separator,), remarks={"dialogue.separator": has})
+    return None
+
+
+def _marked(texts: Sequence[str]) -> Guess | None:
+    markers = markers_of(texts)
+    if not markers:
+        return None
+    begins = [text.startswith(tuple(markers)) for text in texts]
+    remarks = {"dialogue.text": share(begins, bool, "begin with a mark")}
+    fields = DialogueFields(text=NO_PATH, record="file")
+    reason = "each file is a text with speaker marks"
+    notes = _of_rare(rare_marks(texts, markers))
+    return Guess("transcript", reason, fields, markers=markers, remarks=remarks, notes=notes)
+
+
+def _script(lines: Sequence[str]) -> Guess | None:
+    found = [match for line in lines if (match := _python(_SCRIPT).fullmatch(line))]
+    speakers = [match["who"] for match in found]
+    if len(found) < MOST * len(lines) or len(set(speakers)) * 2 > len(found):
+        return None
+    remarks = {
+        "turn.speaker": words(speakers),
+        "lines.pattern": f"{len(found):,} of {len(lines):,} lines",
+        "dialogue.id": "to decide: a file is a dialogue, unless [lines] begins says with which lines one begins",
+    }
+    turn = TurnFields(text=("said",), speaker=("who",))
+    return _of_lines(_SCRIPT, "each line begins with who speaks", turn, remarks=remarks)
+
+
+_NUMBERED = r"(?<n>\d+) (?<said>.*)"
+
+
+def _numbered(lines: Sequence[str]) -> Guess | None:
+    found = [match for line in lines if (match := _python(_NUMBERED).fullmatch(line))]
+    begun = sum(match["n"] == "1" for match in found)
+    if len(found) < MOST * len(lines) or not begun or lines[0][:2] != "1 ":
+        return None
+    remarks = {"lines.pattern": f"{len(found):,} of {len(lines):,} lines", "lines.begins": f"{begun:,} lines"}
+    notes: dict[str, tuple[str, ...]] = {}
+    if any("\t" in match["said"] for match in found):
+        notes["lines"] = ('to decide: lines have several texts between tabs; a group for each, and turns = "each"',)
+    settings = {"lines": {"pattern": _NUMBERED, "begins": "1 "}, "remarks": remarks, "notes": notes}
+    return _of_lines(_NUMBERED, "each line has a number, which begins again", TurnFields(text=("said",)), **settings)
+
+
+def _in_columns(lines: Sequence[str]) -> Guess | None:
+    """Return lines of as many texts, told apart by one sign: the longest are what was said."""
+    for sign in "|\t":
+        counts = {line.count(sign) for line in lines}
+        if len(counts) != 1 or counts == {0} or len(lines) < _FEWEST_ROWS:
+            continue
+        columns = list(zip(*(line.split(sign) for line in lines), strict=True))
+        longest = max(range(len(columns)), key=lambda place: sum(map(len, columns[place])))
+        who = next((place for place in range(longest) if 1 < len(set(columns[place])) * 2 <= len(lines)), None)
+        names = {longest: "said"} if who is None else {longest: "said", who: "who"}
+        groups = [f"(?<{names.get(place, f'c{place + 1}')}>[^{sign}]*)" for place in range(len(columns))]
+        remarks = {
+            "turn.text": f"to decide: the longest texts, those of column {longest + 1}",
+            "dialogue.id": "to decide: a file is a dialogue, unless [lines] begins says with which lines one begins",
+        }
+        if who is not None:
+            remarks["turn.speaker"] = f"to decide: {words(columns[who])}"
+        pattern = re.escape(sign).replace("\\\t", r"\t").join(groups)
+        turn = TurnFields(text=("said",), speaker=None if who is None else ("who",))
+        return _of_lines(pattern, f"each line has {len(columns)} texts, told apart by {sign!r}", turn, remarks=remarks)
+    return None
+
+
+_FEWEST_ROWS = 4
 
 
 _MOST_MARKS = 8
@@ -203,6 +340,8 @@ _NAMED = re.compile(
     r"(?:#{1,4} ?|\*{2})?[A-Z\[][\w\]]{0,30}(?: [\w\]]{1,20}){0,2}:(?:\*{2})? ?"
 )
 _TOKEN = re.compile(rf"(?:(?:(?<!\n)|(?<=[\w>]\n)){_LINE_ENDS})?+" r"<\|(?:im_start\|>)?\w{1,20}(?:\|>)?\n?")
+_ENDS = {"im_end", "end", "eot_id", "endoftext", "end_of_text", "begin_of_text"}
+"""Tokens with which nobody begins to speak."""
 _RARE = 0.05
 """Share of a speaker's marks below which a spelling is a slip, which is left in the text."""
 
@@ -221,11 +360,12 @@ def _marks(texts: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
     first, later = Counter[str](), Counter[str]()
     for text in texts:
         for match in pattern.finditer(text):
-            (later if match.start() else first)[match[0]] += 1
+            if _word(match[0]) not in _ENDS:
+                (later if match.start() else first)[match[0]] += 1
     counts = Counter[str]()
     for mark, count in (first + later).items():
         counts[_word(mark)] += count
-    least = max(2, len(texts) // 50) if len(texts) > 1 else 1
+    least = max(2, len(texts) // 50) if len(texts) > 1 and pattern is _NAMED else 1
     speakers = {word for word, count in counts.items() if count >= least}
     if not 2 <= len(speakers) <= _MOST_MARKS:
         return []
@@ -253,8 +393,8 @@ def _unified(marks: Sequence[str], counts: Counter[str]) -> list[str]:
 def _fit(texts: Sequence[str], marks: Sequence[str]) -> bool:
     begins = sum(text.startswith(tuple(marks)) for text in texts)
     has_two = sum(sum(text.count(mark) for mark in marks) > 1 for text in texts)
-    all_but_one = begins > 1 and begins == len(texts) - 1
-    return (begins >= MOST * len(texts) or all_but_one) and has_two >= len(texts) / 2
+    almost_all = begins > 1 and begins == len(texts) - 1
+    return (begins >= MOST * len(texts) or almost_all) and has_two >= len(texts) / 2
 
 
 def _word(mark: str) -> str:

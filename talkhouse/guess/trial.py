@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 
 from talkhouse.guess.sample import Sample
-from talkhouse.ingest.declared.corpus import read_wanted
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.model import which
 from talkhouse.ingest.declared.record_files.content import is_packed
 from talkhouse.ingest.declared.speakers import NO_ROLE
+from talkhouse.ingest.declared.toml_corpus import read_wanted
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.batches import column_batch_frame, frame
 from talkhouse.ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected
@@ -129,15 +129,15 @@ class _Reading:
                 self._dialogues.add(row.dialogue_id)
         for batch in column_batches:
             if batch.kind in (Turn, Dialogue, Speaker) and len(batch):
-                made = column_batch_frame(batch.kind.TABLE, [batch])
+                columns = column_batch_frame(batch.kind.TABLE, [batch])
                 if batch.kind is Turn:
-                    frames.append(made)
+                    frames.append(columns)
                 elif batch.kind is Dialogue:
-                    self._dialogues.update(made["dialogue_id"])
+                    self._dialogues.update(columns["dialogue_id"])
                 else:
-                    named = made.filter(pl.col("name").is_not_null()).select("speaker_id", "name")
+                    named = columns.filter(pl.col("name").is_not_null()).select("speaker_id", "name")
                     self._names.update(named.iter_rows())
-        self._turns += [one.select("dialogue_id", "turn_index", "speaker_id", "role", "text") for one in frames]
+        self._turns += [turns.select("dialogue_id", "turn_index", "speaker_id", "role", "text") for turns in frames]
 
     def summarise(self, trial: Trial) -> None:
         trial.records, trial.set_aside, trial.dialogues = self._records, self._set_aside, len(self._dialogues)

@@ -1,81 +1,90 @@
 """Rules for records that are turns (turns, convokit) or hold several (chat, sharegpt, tree, dialogue)."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any
 
 from talkhouse.guess import evidence
 from talkhouse.guess.field_meanings import (
     DIALOGUES,
+    ROLE_WORDS,
     TURN_NUMBERS,
     Guess,
     Meanings,
     about_dialogues,
+    are_queries,
     dotted,
     meanings,
     paths_of,
-    records_of,
+    role_words,
     with_dialogue,
 )
+from talkhouse.guess.field_names import NAMES
 from talkhouse.guess.record_values import (
     MOST,
+    Dialogues,
     Record,
+    Records,
     are_keys,
     are_texts,
     as_words,
     at,
     column,
     is_keyed,
-    leaves,
-    lists,
-    named,
-    pick,
+    path_words,
     whole_numbers,
 )
-from talkhouse.guess.sample import Sample
-from talkhouse.ingest.declared.declaration.model import NO_PATH, DialogueFields, JsonPath, SpeakerFields, TurnFields
+from talkhouse.guess.sample import Sample, Samples
+from talkhouse.guess.text_rules import lines_of
+from talkhouse.ingest.declared.declaration.model import (
+    NO_PATH,
+    DialogueFields,
+    JsonPath,
+    PairFields,
+    SpeakerFields,
+    TurnFields,
+)
+from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
 from talkhouse.ingest.declared.speakers import KNOWN
+from talkhouse.ingest.declared.turn_tallies import is_like_a_text
 
-_LISTS = (
-    *("messages", "conversations", "conversation", "dialogue", "dialog", "turns", "utterances", "chat", "thread"),
-    "log",
-)
-"""Names of lists of turns, the likeliest first."""
+_LISTS = NAMES["list_of_turns"]
 _REPLIES = ("replies", "children", "comments", "responses", "answers", "child_comments")
 _SYSTEM = ("system", "system_prompt", "system_message")
-_SAID = ("content", "tool_calls", "function_call", "refusal", "audio")
+_CONTENTS = ("content", "tool_calls", "function_call", "refusal", "audio")
 _MOST_TURNS = 5_000
 """Turns that are looked at, of all dialogues together."""
 
 
-def chat(samples: Sequence[Sample]) -> Guess | None:
+def chat(samples: Samples) -> Guess | None:
     """Each record has a list of messages with role and content."""
-    for path, values in _lists_of_turns(samples).items():
-        turns = _turns(values)
-        has_said = [turn for turn in turns if "role" in turn and any(name in turn for name in _SAID)]
-        roles = {role for turn in has_said if isinstance(role := turn["role"], str)}
+    for path, values in _lists_of_turns(samples.records).items():
+        turns = _dialogues(values).turns
+        messages = [turn for turn in turns if "role" in turn and any(name in turn for name in _CONTENTS)]
+        roles = {role for message in messages if isinstance(role := message["role"], str)}
         are_known = len(roles) <= 8 or len(roles & (KNOWN["chat"] | KNOWN["sharegpt"])) * 2 > len(roles)
-        if turns and len(has_said) >= MOST * len(turns) and are_known:
+        if turns and len(messages) >= MOST * len(turns) and are_known:
             return _messages(samples, "chat", path, turns, "role", "content")
     return None
 
 
-def sharegpt(samples: Sequence[Sample]) -> Guess | None:
+def sharegpt(samples: Samples) -> Guess | None:
     """Each record has a list of messages with from and value."""
-    for path, values in _lists_of_turns(samples).items():
-        turns = _turns(values)
+    for path, values in _lists_of_turns(samples.records).items():
+        turns = _dialogues(values).turns
         if turns and sum("from" in turn and "value" in turn for turn in turns) >= MOST * len(turns):
             return _messages(samples, "sharegpt", path, turns, "from", "value")
     return None
 
 
-def tree(samples: Sequence[Sample]) -> Guess | None:
+def tree(samples: Samples) -> Guess | None:
     """Each record has a first message, with the replies to it inside."""
-    records = records_of(samples)
-    for path in leaves(records, are_objects=True):
-        roots = [root for record in records if isinstance(root := at(record, path), dict)]
+    records = samples.records
+    for path in records.objects:
+        roots = [root for root in column(records, path) if isinstance(root, dict)]
         replies = _reply_list(roots)
         if replies is None or len(roots) < MOST * len(records):
             continue
@@ -89,78 +98,114 @@ def tree(samples: Sequence[Sample]) -> Guess | None:
     return None
 
 
-def dialogue(samples: Sequence[Sample]) -> Guess | None:
+def dialogue(samples: Samples) -> Guess | None:
     """Each record has a list of objects that have a text, or an object of them, or a list of lists of two texts."""
-    records = records_of(samples)
-    best: tuple[tuple[int, ...], JsonPath, Meanings] | None = None
-    for path, values in {**_lists_of_turns(samples), **_members(records)}.items():
+    records = samples.records
+    ranks: dict[JsonPath, tuple[int, bool, int]] = {}
+    known: dict[JsonPath, Meanings] = {}
+    for path, values in {**_lists_of_turns(records), **_members(records)}.items():
         dialogues = _dialogues(values)
         found = meanings(dialogues, with_order=False) if any(dialogues) else None
-        if found is None:
-            continue
-        rank = (_place(path), bool(found.turn.speaker or found.turn.role), -len(path))
-        if best is None or rank > best[0]:
-            best = rank, path, found
-    if best is None:
+        if found is not None:
+            ranks[path] = _place(path), bool(found.turn.speaker or found.turn.role), -len(path)
+            known[path] = found
+    if not known:
         return _lists_of_two(samples, records) or _plain_texts(samples, records)
-    _, path, found = best
+    path = max(ranks, key=lambda path: ranks[path])
+    found = known[path]
     who = found.turn.role or found.turn.speaker
     members = " and ".join(dotted(member) for member in (who, found.turn.text) if member)
     what = "an object" if path[-1] is ... else "a list"
     reason = f"each record has {what} {dotted(path)} of objects with {members}"
+    if who is None and (pair := _two_texts(samples, path, found)) is not None:
+        return pair
     guessed = _with_turns(samples, found, "dialogue", path, reason)
     return _with_other_lists(guessed, records)
 
 
-def _members(records: Sequence[Record]) -> Mapping[JsonPath, list[list[Any]]]:
+_ANSWERING = re.compile(r"system|sys|bot|agent|wizard|assistant|machine|response|reply|answer")
+
+
+def _two_texts(samples: Samples, path: JsonPath, found: Meanings) -> Guess | None:
+    """Return the pairs in a list whose items have two texts, and nobody who says them; None where there are others."""
+    turns = found.dialogues.turns
+    texts = [
+        member
+        for member in turns.leaves
+        if are_texts(values := column(turns, member))
+        and any(is_like_a_text(value) for value in values if value)
+        and not are_queries(values)
+    ]
+    if len(texts) != 2 or path[-1] is ...:
+        return None
+    is_answer = [_ANSWERING.search(path_words(member)) is not None for member in texts]
+    roles = {key: "assistant" if own else "user" for key, own in zip(("prompt", "response"), is_answer, strict=True)}
+    reason = f"each item of {dotted(path)} has two texts, {' and '.join(map(dotted, texts))}"
+    guess = with_dialogue(samples, "pairs", reason, [path])
+    remark = f"to decide: the texts of an item in this order, {' then '.join(map(dotted, texts))}"
+    note = () if sum(is_answer) == 1 else ("to decide: which of both is the user's: [roles]",)
+    return replace(
+        guess,
+        pair=PairFields(prompt=texts[0], response=texts[1], each=(*path, None)),
+        roles=roles if sum(is_answer) == 1 else {},
+        remarks={**guess.remarks, "pair.each": remark},
+        notes={**guess.notes, **({"pair": note} if note else {})},
+    )
+
+
+def _members(records: Records) -> Mapping[JsonPath, list[list[Any]]]:
     """Return the members of the objects that hold turns under their ids, as ChatGPT's export does: ``mapping.*``."""
     found: dict[JsonPath, list[list[Any]]] = {}
-    for path in leaves(records, are_objects=True):
+    for path in records.objects:
         values = [value for value in column(records, path) if isinstance(value, dict) and is_keyed(value)]
         if len(values) >= MOST * len(records):
             found[*path, ...] = [list(value.values()) for value in values]
     return found
 
 
-def _lists_of_two(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
-    path = next((path for path, values in _nested(records).items() if _are_said(values)), None)
+def _lists_of_two(samples: Samples, records: Records) -> Guess | None:
+    found = (path for path, values in records.lists.items() if None not in path and _are_names_and_texts(values))
+    path = next(found, None)
     if path is None:
         return None
-    items = [item for value in column(records, path) for item in value]
+    names = [item[0] for value in column(records, path) for item in value]
     turn = TurnFields(text=(1,), speaker=(0,))
-    found = Meanings(turn, SpeakerFields("dialogue"), remarks={"turn.speaker": evidence.words([i[0] for i in items])})
+    meant = Meanings(turn, SpeakerFields("dialogue"), remarks={"turn.speaker": evidence.words(names)})
     reason = f"each record has a list {dotted(path)} of lists: who says it, and what"
-    return _with_turns(samples, found, "dialogue", path, reason)
+    return _with_turns(samples, meant, "dialogue", path, reason)
 
 
-def _nested(records: Sequence[Record]) -> Mapping[JsonPath, list[list[Any]]]:
-    return {path: values for path, values in lists(records).items() if None not in path and any(values)}
-
-
-def _are_said(values: Sequence[Sequence[Any]]) -> bool:
+def _are_names_and_texts(values: Sequence[Sequence[Any]]) -> bool:
     """Whether these are lists of lists of two texts, the first of which are a few names."""
     items = [item for value in values for item in value]
     are_two = all(isinstance(item, list) and len(item) == 2 and are_texts(item) for item in items)
     return bool(items) and are_two and len({item[0] for item in items}) * 2 <= len(items)
 
 
-def _with_other_lists(guessed: Guess, records: Sequence[Record]) -> Guess:
+def _with_other_lists(guessed: Guess, records: Records) -> Guess:
     """Return the guess with what may be answers and no turns, and what other lists say beside them."""
     turns = guessed.dialogue.turns or ()
     name = next((as_words(step) for step in reversed(turns) if isinstance(step, str)), "")
     notes = [f"to decide: {dotted(turns)} may be answers to compare, and no turns"] if name in _ANSWERS else []
-    sizes = [len(value) for value in lists(records).get(turns, ())]
-    for path, values in lists(records).items():
+    sizes = [len(value) for value in records.lists.get(turns, ())]
+    for path, values in records.lists.items():
         if path == turns or None in path or len(values) != len(records):
             continue
         items = [item for value in values for item in value]
-        if _are_said(values):
+        if _are_names_and_texts(values):
             notes.append(f"to decide: {dotted(path)} is a list of lists, who says it and what, and is not read")
         elif items and all(isinstance(item, dict) and {"role", "content"} <= item.keys() for item in items):
             notes.append(f"to decide: {dotted(path)} has messages too, which are not read")
         elif [len(value) for value in values] == sizes and any(map(_has_words, items)):
             notes.append(f"to decide: {dotted(path)} has as many objects as there are turns, and is not read")
     return replace(guessed, notes={**guessed.notes, "dialogue": tuple(notes)}) if notes else guessed
+
+
+def _are_columns(records: Records) -> bool:
+    """Whether the only record is a table by its columns: lists of one length, in one of which are lists."""
+    members = [*records[0].values()] if len(records) == 1 else []
+    are_lists = len(members) > 1 and all(isinstance(member, list) for member in members)
+    return are_lists and len({len(member) for member in members}) == 1
 
 
 _ANSWERS = ("completions", "responses", "candidates", "choices", "outputs", "generations")
@@ -170,28 +215,71 @@ def _has_words(item: Any) -> bool:
     return isinstance(item, dict) and any(isinstance(value, str) and " " in value.strip() for value in item.values())
 
 
-def _plain_texts(samples: Sequence[Sample], records: Sequence[Record]) -> Guess | None:
-    for path, values in lists(records).items():
+def _plain_texts(samples: Samples, records: Records) -> Guess | None:
+    for path, values in records.lists.items():
         items = [item for value in values for item in value]
         is_named = as_words(str(path[-1] or "")) in _LISTS
-        if is_named and len(items) > len(values) and all(isinstance(item, str) for item in items):
-            reason = f"each record has a list {dotted(path)} of texts"
-            return _with_turns(samples, Meanings(TurnFields(text=NO_PATH)), "dialogue", path, reason)
+        if not is_named or len(items) <= len(values) or not all(isinstance(item, str) for item in items):
+            continue
+        beside = _lists_beside(records, path)
+        if samples[0].record == "file" and len(records) == 1 and any(not are_names for are_names in beside.values()):
+            return None  # a table by its columns
+        reason = f"each record has a list {dotted(path)} of texts"
+        if (lines := lines_of(items)) is not None:
+            guess = with_dialogue(samples, "transcript", f"{reason} that begin with who speaks", [path])
+            fields = replace(guess.dialogue, text=(*path, None))
+            return replace(guess, dialogue=fields, **{**lines, "remarks": {**guess.remarks, **lines["remarks"]}})
+        guess = _with_turns(samples, Meanings(TurnFields(text=NO_PATH)), "dialogue", path, reason)
+        return _with_speakers_beside(guess, records, [path for path, are_names in beside.items() if are_names])
     return None
 
 
-def _messages(
-    samples: Sequence[Sample], form: Any, path: JsonPath, turns: Sequence[Record], role: str, text: str
-) -> Guess:
-    system = pick(records_of(samples), _SYSTEM, are_texts)
+def _lists_beside(records: Records, path: JsonPath) -> dict[JsonPath, bool]:
+    """Return the other lists with an item for each turn; and whether these are a few names, or else something else."""
+    sizes = [len(value) for value in records.lists[path]]
+    found = {}
+    for other, values in records.lists.items():
+        if other != path and None not in other and [len(value) for value in values] == sizes:
+            items = [item for value in values for item in value]
+            is_named = _WHO.search(path_words(other)) is not None
+            found[other] = all(isinstance(item, str | int) and len(str(item)) <= _LONGEST_NAME for item in items) and (
+                is_named or any(len({*map(str, value)}) * 2 <= len(value) for value in values)
+            )
+    return found
+
+
+_LONGEST_NAME = 60
+_WHO = re.compile(r"speaker|author|sender|role|who|user|agent|name")
+
+
+def _with_speakers_beside(guess: Guess, records: Records, paths: Sequence[JsonPath]) -> Guess:
+    """Return a guess of texts with the list that has their speakers; of several, or none, it is to be decided."""
+    values = {path: [item for value in records.lists[path] for item in value] for path in paths}
+    if len(paths) != 1:
+        lines = [f'to decide: speaker = "$.{path_text(path)}[*]"  # {evidence.words(values[path])}' for path in paths]
+        notes = tuple(lines or ["to decide: nothing here says who speaks"])
+        return replace(guess, notes={**guess.notes, "turn": notes})
+    (path,) = paths
+    key = "role" if {str(word).lower() for word in values[path]} <= ROLE_WORDS else "speaker"
+    return replace(
+        guess,
+        also={"turn": {key: toml_string(f"$.{path_text(path)}[*]")}},
+        roles=role_words(values[path]) if key == "role" else {},
+        remarks={**guess.remarks, f"turn.{key}": evidence.words(values[path])},
+        needs=(path,),
+    )
+
+
+def _messages(samples: Samples, form: Any, path: JsonPath, turns: Records, role: str, text: str) -> Guess:
+    system = samples.records.pick(_SYSTEM, are_texts)
     guess = with_dialogue(samples, form, f"each record has {dotted(path)} with {role} and {text}", [path, system])
     dialogue = replace(guess.dialogue, turns=path, system=system)
     guess = replace(guess, dialogue=dialogue, turn=TurnFields(role=(role,), text=(text,)), turns=turns)
-    return _with_other_lists(guess, records_of(samples))
+    return _with_other_lists(guess, samples.records)
 
 
 def with_reverse(found: Meanings) -> Meanings:
-    """Return what turns mean, the last one first where no time of a dialogue is behind that of the turn before."""
+    """Return the meanings of turns, the last one first where no time is behind that of the turn before."""
     if found.turn.said_at is None or found.turn.order or found.turn.replies:
         return found
     falls = 0
@@ -205,13 +293,11 @@ def with_reverse(found: Meanings) -> Meanings:
             return found
     if not falls:
         return found
-    turn = replace(found.turn, is_reversed=True)
-    return replace(
-        found, turn=turn, remarks={**found.remarks, "turn.order": f"{falls:,} times are earlier, none later"}
-    )
+    remarks = {**found.remarks, "turn.order": f"{falls:,} times are earlier, none later"}
+    return replace(found, turn=replace(found.turn, is_reversed=True), remarks=remarks)
 
 
-def _with_turns(samples: Sequence[Sample], found: Meanings, form: Any, path: JsonPath, reason: str) -> Guess:
+def _with_turns(samples: Samples, found: Meanings, form: Any, path: JsonPath, reason: str) -> Guess:
     guess = with_dialogue(samples, form, reason, [() if form == "tree" else path])
     found = with_reverse(found)
     return replace(
@@ -223,17 +309,18 @@ def _with_turns(samples: Sequence[Sample], found: Meanings, form: Any, path: Jso
         times={**guess.times, **found.times},
         remarks={**found.remarks, **guess.remarks},
         notes={"turn": found.notes} if found.notes else {},
-        turns=found.turns,
+        turns=found.dialogues.turns,
     )
 
 
-def _lists_of_turns(samples: Sequence[Sample]) -> Mapping[JsonPath, list[list[Any]]]:
+def _lists_of_turns(records: Records) -> Mapping[JsonPath, list[list[Any]]]:
     """Return the lists of objects that almost all records have, those with the likeliest names first."""
-    records = records_of(samples)
     common = {
         path: values
-        for path, values in lists(records).items()
-        if len(values) >= MOST * len(records) and any(isinstance(item, dict) for value in values for item in value)
+        for path, values in records.lists.items()
+        if len(values) >= MOST * len(records)
+        and any(isinstance(item, dict) for value in values for item in value)
+        and not (None in path and _are_columns(records))
     }
     return dict(sorted(common.items(), key=lambda item: -_place(item[0])))
 
@@ -243,13 +330,9 @@ def _place(path: JsonPath) -> int:
     return next((len(_LISTS) - index for index, name in enumerate(_LISTS) if names and names[-1] == name), 0)
 
 
-def _turns(values: Sequence[Sequence[Any]]) -> list[Record]:
-    return [turn for turns in _dialogues(values) for turn in turns]
-
-
-def _dialogues(values: Sequence[Sequence[Any]]) -> list[list[Record]]:
+def _dialogues(values: Sequence[Sequence[Any]]) -> Dialogues:
     """Return the turns of each dialogue, of all together so many as are looked at."""
-    dialogues: list[list[Record]] = []
+    dialogues = Dialogues()
     left = _MOST_TURNS
     for value in values:
         dialogues.append(list(islice((turn for turn in value if isinstance(turn, dict)), left)))
@@ -270,8 +353,8 @@ def _reply_list(roots: Sequence[Record]) -> str | None:
     return None
 
 
-def _trees(roots: Sequence[Record], replies: str) -> list[list[Record]]:
-    trees: list[list[Record]] = []
+def _trees(roots: Sequence[Record], replies: str) -> Dialogues:
+    trees = Dialogues()
     left = _MOST_TURNS
     for root in roots:
         nodes: list[Record] = []
@@ -288,11 +371,7 @@ def _trees(roots: Sequence[Record], replies: str) -> list[list[Record]]:
 
 
 CONVOKIT_FILES = (
-    "utterances.jsonl",
-    "utterances.json",
-    "speakers.json",
-    "users.json",
-    "conversations.json",
+    *("utterances.jsonl", "utterances.json", "speakers.json", "users.json", "conversations.json"),
     "corpus.json",
 )
 _CONVOKIT_ROWS = ({"id", "text", "meta", "timestamp"}, {"conversation_id", "root"}, {"speaker", "user"})
@@ -300,7 +379,7 @@ _MOST_COLUMNS = 30
 _LABELS = ("label", "labels", "tag", "category", "class", "annotation", "value", "emotion", "intent", "sentiment")
 
 
-def convokit(samples: Sequence[Sample]) -> Guess | None:
+def convokit(samples: Samples) -> Guess | None:
     """Each record is an utterance as ConvoKit writes them."""
     must, *either = _CONVOKIT_ROWS
     for sample in samples:
@@ -312,27 +391,27 @@ def convokit(samples: Sequence[Sample]) -> Guess | None:
     return Guess("convokit", "each record has the members of ConvoKit's utterances: id, text, meta, timestamp ...")
 
 
-def turns(samples: Sequence[Sample]) -> Guess | None:
+def turns(samples: Samples) -> Guess | None:
     """Each record is a turn, and has the id of its dialogue; or a file is a dialogue, whose rows say who says what."""
     if any(sample.record != "item" for sample in samples):
         return None
-    files = [[_cells(record) for record in sample.records] for sample in samples]
-    records = [record for file in files for record in file]
-    together, remark, order = _dialogue_columns(files), "several rows have the same", None
+    files = [Records(map(_cells, sample.records)) for sample in samples]
+    records = Records(chain.from_iterable(files))
+    together, remark, order = _dialogue_columns(files, records), "several rows have the same", None
     if not together:
         path, order = _numbered(records)
         together = [path] if path else []
         remark = f"to decide: no name says so, but its rows are numbered by {dotted(order)}"
-    dialogues = [dialogue for file in files for dialogue in _grouped(file, together)]
+    dialogues = _grouped(files, together)
     found = meanings(dialogues, with_order=True, but=[*together, *([order] if order else [])])
     if found is None or not (together or _are_messages(found)):
         return None
     found = with_reverse(replace(found, turn=replace(found.turn, order=found.turn.order or order)))
     taken = [*together, *paths_of(found.turn).values()]
-    fields, times = about_dialogues([dialogue[0] for dialogue in dialogues], taken)
+    fields, times = about_dialogues(Records(dialogue[0] for dialogue in dialogues), taken)
     fields = _constant(replace(fields, id=together[0] if together else None), dialogues)
     size = evidence.groups(dialogues)
-    choices = () if order else _choices(files, together)
+    choices = () if order else _choices(files, records, together)
     if not together:
         remark = f"to decide: no column says which dialogue, so that a file is one: {size}"
     elif choices:
@@ -341,10 +420,10 @@ def turns(samples: Sequence[Sample]) -> Guess | None:
         remark += f": {size}"
     verb = "says" if len(together) == 1 else "say"
     which = f"{', '.join(map(dotted, together))} {verb} in which dialogue, " if together else ""
-    name = f"each record is a turn: {which}{dotted(found.turn.text)} {'' if together else 'is '}what was said"
+    reason = f"each record is a turn: {which}{dotted(found.turn.text)} {'' if together else 'is '}what was said"
     return Guess(
         "turns",
-        name,
+        reason,
         fields,
         found.turn,
         found.speaker,
@@ -352,9 +431,9 @@ def turns(samples: Sequence[Sample]) -> Guess | None:
         roles=found.roles,
         times={**(times if fields.started_at else {}), **found.times},
         remarks={**found.remarks, "dialogue.id": remark},
-        notes={name: lines for name, lines in (("dialogue", choices), ("turn", found.notes)) if lines},
+        notes={table: lines for table, lines in (("dialogue", choices), ("turn", found.notes)) if lines},
         together=tuple(together),
-        turns=found.turns,
+        turns=found.dialogues.turns,
     )
 
 
@@ -368,72 +447,68 @@ def _are_messages(found: Meanings) -> bool:
     return by_name and bool(turn.role or turn.speaker) and bool(turn.said_at or turn.order or turn.role)
 
 
-def dialogue_of(records: Sequence[Record]) -> JsonPath | None:
+def _dialogue_of(records: Records) -> JsonPath | None:
     """Return the field that says which dialogue a row belongs to: its name is known, and several rows have the same."""
-    return next((path for path in named(records, DIALOGUES) if _recurs(records, path)), None)
+    return next((path for path in records.named(DIALOGUES) if _recurs(records, path)), None)
 
 
-def _recurs(records: Sequence[Record], path: JsonPath) -> bool:
+def _recurs(records: Records, path: JsonPath) -> bool:
     values = column(records, path)
     return are_keys(values) and len(set(map(str, values))) < len(values)
 
 
-def _dialogue_columns(files: Sequence[Sequence[Record]]) -> list[JsonPath]:
+def _dialogue_columns(files: Sequence[Records], records: Records) -> list[JsonPath]:
     """Return the columns that together are the id of a dialogue, the widest first; none where no name says so.
 
     A scene has a number in its episode, and an episode in its season. Where they are numbered, one alone would join
     the scenes of all seasons.
     """
-    records = [record for file in files for record in file]
-    path = dialogue_of(records)
+    path = _dialogue_of(records)
     if path is None:
         return []
     levels = _levels(records)
-    inside = [one for one in levels if one == path or _varies(files, [path], one)]
+    inside = [level for level in levels if level == path or _varies(files, path, level)]
     if len(inside) < 2 and not (inside and path not in levels):
         return [path]
-    if path not in levels and not _numbers_recur(files, [path]):
+    if path not in levels and not _numbers_recur(files, records, path):
         return [path]  # a dialogue may go through several sessions
     return [*inside, *([path] if path not in inside else [])]
 
 
-def _levels(records: Sequence[Record]) -> list[JsonPath]:
+def _levels(records: Records) -> list[JsonPath]:
     """Return the columns of seasons, episodes, scenes ..., the widest first."""
-    found = [(depth, path) for path in leaves(records) if (depth := evidence.level(path)) is not None]
-    return [path for _, path in sorted(found, key=lambda one: one[0]) if _recurs(records, path)]
+    depths = {path: depth for path in records.leaves if (depth := evidence.level(path)) is not None}
+    return [path for path in sorted(depths, key=lambda path: depths[path]) if _recurs(records, path)]
 
 
-def _varies(files: Sequence[Sequence[Record]], together: Sequence[JsonPath], other: JsonPath) -> bool:
+def _varies(files: Sequence[Records], path: JsonPath, other: JsonPath) -> bool:
     """Whether rows that would be one dialogue differ in a column."""
-    return any(len(set(map(str, column(rows, other)))) > 1 for file in files for rows in _grouped(file, together))
+    return any(len(set(map(str, column(rows, other)))) > 1 for rows in _grouped(files, [path]))
 
 
-def _numbers_recur(files: Sequence[Sequence[Record]], together: Sequence[JsonPath]) -> bool:
+def _numbers_recur(files: Sequence[Records], records: Records, path: JsonPath) -> bool:
     """Whether turns of one dialogue have the same number, so that it is several."""
-    for path in named([record for file in files for record in file], TURN_NUMBERS, together):
-        for file in files:
-            for rows in _grouped(file, together):
-                numbers = whole_numbers(column(rows, path))
-                if numbers is not None and len(set(numbers)) * 2 <= len(numbers) > 1:
-                    return True
+    for number in records.named(TURN_NUMBERS, [path]):
+        for rows in _grouped(files, [path]):
+            numbers = whole_numbers(column(rows, number))
+            if numbers is not None and len(set(numbers)) * 2 <= len(numbers) > 1:
+                return True
     return False
 
 
-def _choices(files: Sequence[Sequence[Record]], chosen: Sequence[JsonPath]) -> tuple[str, ...]:
-    """Return what else could be the id, a line each with what it would make; none where only one column could."""
-    records = [record for file in files for record in file]
-    levels = _levels(records)
-    base = dialogue_of(records)
+def _choices(files: Sequence[Records], records: Records, chosen: Sequence[JsonPath]) -> tuple[str, ...]:
+    """Return the other columns that could be the id, a line each with what they would make of the rows."""
+    base = _dialogue_of(records)
     if base is None:
         return ()
-    inside = [one for one in levels if one == base or _varies(files, [base], one)]
+    inside = [level for level in _levels(records) if level == base or _varies(files, base, level)]
     everything = [*inside, *([base] if base not in inside else [])]
     options = [[path] for path in everything] + [everything[place:] for place in range(1, len(everything) - 1)]
     options += [everything] if len(everything) > 1 else []
     if len(options) < 2:
         return ()
     return tuple(
-        f"id = {ids_text(option)}  # {evidence.groups([rows for file in files for rows in _grouped(file, option)])}"
+        f"id = {ids_text(option)}  # {evidence.groups(_grouped(files, option))}"
         for option in options
         if option != list(chosen)
     )
@@ -445,8 +520,8 @@ def ids_text(together: Sequence[JsonPath]) -> str:
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
-def _numbered(records: Sequence[Record]) -> tuple[JsonPath | None, JsonPath | None]:
-    paths = list(leaves(records))[:_MOST_COLUMNS]
+def _numbered(records: Records) -> tuple[JsonPath | None, JsonPath | None]:
+    paths = records.leaves[:_MOST_COLUMNS]
     numbers = {path: whole_numbers(column(records, path)) for path in paths}
     for path in paths:
         keys = column(records, path)
@@ -470,7 +545,8 @@ def _counts(keys: Sequence[Any], places: Sequence[int]) -> bool:
 
 def looks_like_labels(sample: Sample) -> bool:
     """Whether rows are labels of dialogues that other files have."""
-    return bool(named(sample.records, DIALOGUES) and named(sample.records, _LABELS))
+    records = Records(sample.records)
+    return bool(records.named(DIALOGUES) and records.named(_LABELS))
 
 
 def _cells(record: Record) -> Record:
@@ -478,12 +554,15 @@ def _cells(record: Record) -> Record:
     return {name: value for name, value in record.items() if not isinstance(value, dict)}
 
 
-def _grouped(records: Sequence[Record], together: Sequence[JsonPath]) -> list[list[Record]]:
-    """Return the rows of each dialogue of a file; of no columns, all of them."""
-    dialogues: dict[tuple[Any, ...], list[Record]] = {}
-    for record in records:
-        dialogues.setdefault(tuple(at(record, path) for path in together), []).append(record)
-    return list(dialogues.values())
+def _grouped(files: Iterable[Records], together: Sequence[JsonPath]) -> Dialogues:
+    """Return the rows of each dialogue of each file; of no columns, all of them."""
+    dialogues = Dialogues()
+    for records in files:
+        of_ids: dict[tuple[Any, ...], list[Record]] = {}
+        for record in records:
+            of_ids.setdefault(tuple(at(record, path) for path in together), []).append(record)
+        dialogues += of_ids.values()
+    return dialogues
 
 
 def _constant(fields: DialogueFields, dialogues: Sequence[Sequence[Record]]) -> DialogueFields:

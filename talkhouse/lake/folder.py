@@ -1,4 +1,4 @@
-"""The folder of a lake: a new snapshot is made beside the current one, and appears by one rename of the manifest."""
+"""The folder of a lake: a new snapshot is written next to the current, and appears by one rename of the manifest."""
 
 import errno
 import os
@@ -221,7 +221,7 @@ _NAME = re.compile(r"snapshot-([1-9][0-9]{0,14})")
 _LIKE = "snapshot-"
 
 _DOCUMENTS = (documents.SCRIPT, documents.TRANSLATION, lake_manifest.NAME, _MARKER)
-"""What a snapshot has beside the tables; the marker goes last, so that what a killed run leaves is known as well."""
+"""What a snapshot has besides the tables; the marker goes last, so that what a killed run leaves is known as well."""
 
 
 class _Marker(msgspec.Struct):
@@ -253,7 +253,7 @@ def _number_of(current: LakeManifest) -> int:
 def _marker(snapshot: Inside) -> _Marker | bool:
     """Read a marker; False where there is none, True for one that is not Talkhouse's."""
     try:
-        return msgspec.json.decode(lake_manifest.document(snapshot, _MARKER), type=_Marker)
+        return msgspec.json.decode(snapshot.document(_MARKER), type=_Marker)
     except FileNotFoundError:
         return False
     except (OSError, ValueError, RecursionError):

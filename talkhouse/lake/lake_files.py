@@ -4,32 +4,31 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import duckdb
 from duckdb_engine import Dialect
-from pyarrow import parquet
-from pyarrow.lib import RecordBatch, schema
 from pyarrow.lib import field as arrow_field
+from pyarrow.lib import schema
 from sqlalchemy import Table
 
 from talkhouse import migrations
+from talkhouse.export.expressions import QueryColumn
+from talkhouse.export.row_stream import OnRows, QueryRows, row_groups
+from talkhouse.export.writers import Shard, arrow_errors, write_shards
 from talkhouse.ingest.progress import Progress
 from talkhouse.lake_format.documents import Columns, check_columns, columns_of_all, mismatch
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import LakeColumn, LakeFile, LakeManifest, is_whole, sha256
 from talkhouse.queries.catalogue import Catalogue
-from talkhouse.query.expressions import QueryColumn
-from talkhouse.query.row_stream import OnRows, QueryRows, row_groups
-from talkhouse.query.writers import arrow_errors
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
-from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.sql import column_types, dicts, literal, quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.opened import Warehouse
@@ -45,7 +44,7 @@ class Warehouses:
     all: tuple[Warehouse, ...]
     corpora: tuple[str, ...]
     """The corpora that go into the lake."""
-    made: Mapping[tuple[str, str], "MadeRows"] = field(default_factory=dict)
+    written: Mapping[tuple[str, str], "MadeRows"] = field(default_factory=dict)
     """Rows that are in files of the lake's form already, by table and corpus."""
 
     @property
@@ -56,19 +55,19 @@ class Warehouses:
     @property
     def split_views(self) -> Mapping[str, SplitView]:
         """The views of one split that any of them has, by their full names."""
-        return {name: view for one in self.all for name, view in one.split_views.items()}
+        return {name: view for warehouse in self.all for name, view in warehouse.split_views.items()}
 
     def rows(self, table: Table, corpus: str) -> str:
         """Return the query of the rows of a corpus in a table, or of those of none, in no order."""
         if corpus != SHARED:
-            (owner,) = (one for one in self.all if corpus in one.corpus_ids)
+            (owner,) = (warehouse for warehouse in self.all if corpus in warehouse.corpus_ids)
             return f"{_select(owner, table)} where {belongs(table, corpus)}"
-        selects = [f"{_select(one, table)} where {_belongs_to_none(table, one)}" for one in self.all]
+        selects = [f"{_select(warehouse, table)} where {_belongs_to_none(table, warehouse)}" for warehouse in self.all]
         return selects[0] if len(selects) == 1 else _joined(table, selects)
 
     def path(self, corpus: str) -> Path:
         """Return the warehouse of a corpus, or the first."""
-        return next((one.path for one in self.all if corpus in one.corpus_ids), self.all[0].path)
+        return next((warehouse.path for warehouse in self.all if corpus in warehouse.corpus_ids), self.all[0].path)
 
 
 @contextmanager
@@ -87,7 +86,7 @@ def attached(paths: Sequence[Path], only: Sequence[str], settings: Settings = NO
             check_tables(con, database, path)
         # In whatever order they were named; their corpora have names, which become those of folders.
         opened = [Warehouse(con, database) for database in databases]
-        found = tuple(sorted(opened, key=lambda one: one.corpus_ids))
+        found = tuple(sorted(opened, key=lambda item: item.corpus_ids))
         con.execute(f"use {found[0].database}")
         warehouses = Warehouses(con, found, _wanted(found, only))
         if len(found) > 1:
@@ -110,11 +109,11 @@ def _check_shared(warehouses: Warehouses) -> None:
 
 
 def _wanted(found: Sequence[Warehouse], only: Sequence[str]) -> tuple[str, ...]:
-    counts = Counter(corpus for one in found for corpus in one.corpus_ids)
+    counts = Counter(corpus for warehouse in found for corpus in warehouse.corpus_ids)
     if twice := sorted(corpus for corpus, count in counts.items() if count > 1):
         raise UsageError(
             f"the corpus {twice[0]} is in two of the warehouses",
-            found=", ".join(str(one.path) for one in found if twice[0] in one.corpus_ids),
+            found=", ".join(str(warehouse.path) for warehouse in found if twice[0] in warehouse.corpus_ids),
             next_step="name warehouses of different corpora",
         )
     for corpus in only:
@@ -127,13 +126,13 @@ def _wanted(found: Sequence[Warehouse], only: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(set(only) or counts))
 
 
-def _select(one: Warehouse, table: Table) -> str:
+def _select(warehouse: Warehouse, table: Table) -> str:
     columns = ", ".join(quoted(column.name) for column in table.columns)
-    return f"select {columns} from {one.database}.{qualified(table)}"
+    return f"select {columns} from {warehouse.database}.{qualified(table)}"
 
 
-def _belongs_to_none(table: Table, one: Warehouse) -> str:
-    return " and ".join(f"({belongs(table, corpus)}) is not true" for corpus in one.corpus_ids) or "true"
+def _belongs_to_none(table: Table, warehouse: Warehouse) -> str:
+    return " and ".join(f"({belongs(table, corpus)}) is not true" for corpus in warehouse.corpus_ids) or "true"
 
 
 _NUMBERED = {"meta.loads": ("load_id", 1), "meta.findings": ("finding_index", 0)}
@@ -155,7 +154,7 @@ def _joined(table: Table, selects: Sequence[str]) -> str:
     if name not in _NUMBERED:
         return union
     column, first = _NUMBERED[name]
-    others = ", ".join(quoted(one.name) for one in table.columns if one.name != column)
+    others = ", ".join(quoted(other.name) for other in table.columns if other.name != column)
     return (
         f"select * replace ((row_number() over (order by {others}) + {first - 1})::integer as {column}) "
         f"from (select distinct on ({others}) * from ({union}) order by {column})"
@@ -234,7 +233,7 @@ class PlannedCorpus:
     """The rows of a corpus in a table, and the files of the current snapshot that hold just these."""
 
     content: CorpusRows
-    kept: tuple[LakeFile, ...] = ()
+    files: tuple[LakeFile, ...] = ()
     """Empty where the rows have to be written."""
     damaged: tuple[str, ...] = ()
     """Files that would be kept but are missing or have changed."""
@@ -270,11 +269,11 @@ def _plan(
     contents = []
     for corpus in (*warehouses.corpora, SHARED):
         with warehouse.explain_damage(warehouses.path(corpus)):
-            made, query = warehouses.made.get((qualified(table), corpus)), warehouses.rows(table, corpus)
-            same = made.same if made else _hashed(warehouses.con, query)
+            written, query = warehouses.written.get((qualified(table), corpus)), warehouses.rows(table, corpus)
+            same = written.same if written else _hashed(warehouses.con, query)
             contents.append(_content(table, columns, corpus, query, same))
         progress.advance(contents[-1].rows)
-    # A table without rows has a file too: whoever reads it sees its columns.
+    # A table without rows has a file too: so readers see its columns.
     with_rows = [rows for rows in contents if rows.rows] or contents[-1:]
     return PlannedTable(table, columns, tuple(_compare(rows, lake, current) for rows in with_rows))
 
@@ -288,7 +287,7 @@ def _hashed(con: duckdb.DuckDBPyConnection, query: str) -> RowsHash:
 
 def columns_of_table(con: duckdb.DuckDBPyConnection, table: Table) -> tuple[LakeColumn, ...]:
     """Describe the columns of a table as it is declared, with DuckDB's types."""
-    types = dict(con.execute(f"select column_name, column_type from (describe {qualified(table)})").fetchall())
+    types = column_types(con, qualified(table))
     return tuple(
         LakeColumn(
             str(column.name), types[column.name], bool(column.nullable) and not column.primary_key, column.comment or ""
@@ -304,7 +303,7 @@ def _compare(rows: CorpusRows, lake: Path, current: LakeManifest | None) -> Plan
         return PlannedCorpus(rows)
     files = tuple(file for file in before.files if file.corpus == rows.corpus)
     damaged = tuple(file.path for file in files if not is_whole(file, lake))
-    return PlannedCorpus(rows, damaged=damaged) if damaged else PlannedCorpus(rows, kept=files)
+    return PlannedCorpus(rows, damaged=damaged) if damaged else PlannedCorpus(rows, files=files)
 
 
 _MEMORY = 1_000_000_000
@@ -319,7 +318,7 @@ _FORMAT = 1
 """Raised when the same rows are written otherwise, as with other types or comments: every lake gets its files anew."""
 
 _LAYOUT = f"{_FORMAT} {_FILE_BYTES} {_COMPRESSION} {duckdb.__version__} {installed('pyarrow')}"
-"""What decides, beside the rows and columns, how the bytes of files come out."""
+"""What decides, in addition to rows and columns, how the bytes of files come out."""
 
 
 def folder_of(table: Table) -> str:
@@ -339,33 +338,20 @@ def write(
     """Write rows, sorted by grain, to files of a snapshot; return them with paths that begin with its name."""
     order = ", ".join(f"{quoted(column)} asc nulls last" for column in rows.table.info["grain"])
 
-    def work() -> list[int]:
+    def create(index: int) -> AbstractContextManager[BinaryIO]:
+        return snapshot.below(rows.folder).creating(_name(index))
+
+    def work() -> list[Shard]:
         stream = QueryRows(con, con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
         with arrow_errors("Parquet"):
             types, batches = stream.batches(QueryColumn.as_stored)
-            return _write(row_groups(batches), _declared(types, rows), snapshot.below(rows.folder), bytes_a_file)
+            return write_shards(row_groups(batches), _declared(types, rows), create, bytes_a_file, **_COMPRESSION)
 
-    counts = in_little_memory(con, _MEMORY, work)
+    shards = in_little_memory(con, _MEMORY, work)
     return [
-        _describe(f"{rows.folder}/{_name(index)}", rows.corpus, count, snapshot) for index, count in enumerate(counts)
+        _describe(f"{rows.folder}/{_name(index)}", rows.corpus, shard.rows, snapshot)
+        for index, shard in enumerate(shards)
     ]
-
-
-def _write(groups: Iterator[Any], declared: Any, folder: Inside, bytes_a_file: int) -> list[int]:
-    """Write row groups to as many files as they need, at least one; return the number of rows of each."""
-    counts: list[int] = []
-    group = next(groups, None)
-    while not counts or group is not None:
-        counts.append(0)
-        with (
-            folder.creating(_name(len(counts) - 1)) as stream,
-            parquet.ParquetWriter(stream, declared, **_COMPRESSION) as writer,  # type: ignore[no-untyped-call]
-        ):
-            while group is not None and stream.tell() < bytes_a_file:
-                writer.write_batch(RecordBatch.from_arrays(group.columns, schema=declared))
-                counts[-1] += group.num_rows
-                group = next(groups, None)
-    return counts
 
 
 def _name(index: int) -> str:

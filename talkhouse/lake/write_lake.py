@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -47,7 +48,7 @@ class PartOfLake(NamedTuple):
     """Whether they were written; otherwise the files of the snapshot before are kept."""
     files: int | None
     bytes: int | None
-    """Both None where that is known only when they are written."""
+    """Both None if that is known only once they are written."""
     damaged: tuple[str, ...]
     """Files of the snapshot before that were missing or had changed, and so were written again."""
 
@@ -99,70 +100,98 @@ def write_lake(
     with attached(paths, only, settings_of(lake)) as warehouses, interrupt.stoppable(warehouses.con, None) as stop:
         translation = _translate(warehouses)
         if dry_run:
-            result = _would_be(warehouses, lake, folder.check(lake), translation, progress, delta=delta)
+            result = NewSnapshot(warehouses, lake, folder.check(lake), translation, progress, delta=delta).would_be()
         else:
             with folder.acquire(lake) as workspace, explained(lake):
-                result = write_warehouses(warehouses, workspace, translation, stop.check, progress, delta=delta)
+                new = NewSnapshot(warehouses, lake, workspace.state, translation, progress, delta=delta)
+                result = new.written(workspace, stop.check)
         return result._replace(seconds=time.monotonic() - begun)
 
 
-def write_warehouses(
-    warehouses: Warehouses,
-    workspace: LakeWorkspace,
-    translation: TranslatedViews,
-    check_complete: Callable[[], None],
-    progress: Progress,
-    *,
-    delta: bool,
-    dry_run: bool = False,
-) -> LakeResult:
-    """Write and publish a snapshot of what warehouses have, in a lake that is held already."""
-    if dry_run:
-        return _would_be(warehouses, workspace.lake, workspace.state, translation, progress, delta=delta)
-    delta = delta or workspace.state.has_delta_logs
-    snapshot = _written(warehouses, workspace, translation, check_complete, progress, delta=delta)
-    return _result(warehouses, workspace.lake, workspace.state, workspace.left, translation, snapshot, delta=delta)
+@dataclass(frozen=True)
+class NewSnapshot:
+    """The snapshot that a lake is to have of some warehouses."""
 
+    warehouses: Warehouses
+    lake: Path
+    state: LakeState
+    """What is in the lake."""
+    translation: TranslatedViews
+    progress: Progress
+    delta: bool
+    """Whether logs of Delta are asked for."""
 
-def _would_be(
-    warehouses: Warehouses,
-    lake: Path,
-    state: LakeState,
-    translation: TranslatedViews,
-    progress: Progress,
-    *,
-    delta: bool,
-) -> LakeResult:
-    delta = delta or state.has_delta_logs
-    plan = make_plan(warehouses, lake, state.current, progress)
-    snapshot = _planned(warehouses, lake, plan, state, translation, delta=delta)
-    return _result(warehouses, lake, state, (), translation, snapshot, delta=delta)
+    @property
+    def _has_delta(self) -> bool:
+        return self.delta or self.state.has_delta_logs
 
+    def would_be(self) -> LakeResult:
+        """Say what would be written."""
+        return self._result(self._planned(self._plan()))
 
-def _result(
-    warehouses: Warehouses,
-    lake: Path,
-    state: LakeState,
-    left: Iterable[str],
-    translation: TranslatedViews,
-    snapshot: "_Snapshot",
-    *,
-    delta: bool,
-) -> LakeResult:
-    before = state.current.corpus_ids if state.current else []
-    return LakeResult(
-        snapshot.outcome,
-        lake,
-        snapshot.name,
-        warehouses.corpora,
-        tuple(corpus for corpus in before if corpus not in warehouses.corpora),
-        snapshot.parts,
-        tuple(translation.left_out),
-        state.is_missing,
-        delta,
-        tuple(sorted({*state.snapshots.others, *left})),
-        0.0,
-    )
+    def written(self, workspace: LakeWorkspace, check_complete: Callable[[], None]) -> LakeResult:
+        """Write and publish it, in a lake that is held already, unless the current one is what it would be."""
+        plan = self._plan()
+        planned = self._planned(plan)
+        if planned.outcome is LakeOutcome.UNCHANGED:
+            return self._result(planned, workspace.left)
+        folder.start(workspace)
+        tables = _write(self.warehouses, plan, workspace, self.progress)
+        manifest = self._manifest(workspace.snapshot.name, tables)
+        write_documents(documents(self.lake, manifest, self.translation), workspace.snapshot)
+        folder.publish(workspace, manifest, check_complete)
+        return self._result(_Snapshot(LakeOutcome.WRITTEN, manifest.snapshot, _parts(plan, tables)), workspace.left)
+
+    def _plan(self) -> Plan:
+        return make_plan(self.warehouses, self.lake, self.state.current, self.progress)
+
+    def _planned(self, plan: Plan) -> "_Snapshot":
+        """Return the result of a dry run: nothing to write if the current snapshot equals the new one."""
+        current = self.state.current
+        if current is None:
+            return _Snapshot(LakeOutcome.DRY_RUN, self.state.next, _parts(plan, _unchanged(plan, self.state.next)))
+        tables = _unchanged(plan, current.snapshot)
+        if (
+            not self.state.is_missing
+            # Which version of Talkhouse would write it says nothing about what that would be; the format numbers do.
+            and structs.replace(self._manifest(current.snapshot, tables), talkhouse=current.talkhouse) == current
+            and are_there(documents(self.lake, current, self.translation), Inside(self.lake, current.snapshot))
+        ):
+            return _Snapshot(LakeOutcome.UNCHANGED, current.snapshot, _parts(plan, tables))
+        return _Snapshot(LakeOutcome.DRY_RUN, self.state.next, _parts(plan, tables))
+
+    def _manifest(self, snapshot: str, tables: list[LakeTable]) -> LakeManifest:
+        warehouses = self.warehouses.all
+        wanted = self.warehouses.corpora
+        return LakeManifest(
+            format=FORMAT,
+            snapshot=snapshot,
+            talkhouse=version(),
+            revision=migrations.head(),
+            catalogue=self.warehouses.catalogue,
+            builds=[each.build for each in warehouses],
+            corpora=[corpus for each in warehouses for corpus in each.corpora if corpus["corpus_id"] in wanted],
+            tables=tables,
+            left_out=self.translation.left_out,
+            delta=self._has_delta,
+            **_ids(self.warehouses),
+        )
+
+    def _result(self, snapshot: "_Snapshot", left: Iterable[str] = ()) -> LakeResult:
+        before = self.state.current.corpus_ids if self.state.current else []
+        return LakeResult(
+            snapshot.outcome,
+            self.lake,
+            snapshot.name,
+            self.warehouses.corpora,
+            tuple(corpus for corpus in before if corpus not in self.warehouses.corpora),
+            snapshot.parts,
+            tuple(self.translation.left_out),
+            self.state.is_missing,
+            self._has_delta,
+            tuple(sorted({*self.state.snapshots.others, *left})),
+            0.0,
+        )
 
 
 def _translate(warehouses: Warehouses) -> TranslatedViews:
@@ -190,49 +219,8 @@ class _Snapshot(NamedTuple):
     parts: tuple[PartOfLake, ...]
 
 
-def _planned(
-    warehouses: Warehouses, lake: Path, plan: Plan, state: LakeState, translation: TranslatedViews, *, delta: bool
-) -> _Snapshot:
-    """Return what would be written: nothing, where the current snapshot is what the new one would be."""
-    current = state.current
-    if current is None:
-        return _Snapshot(LakeOutcome.DRY_RUN, state.next, _parts(plan, _kept(plan, state.next)))
-    tables = _kept(plan, current.snapshot)
-    manifest = _manifest(warehouses, current.snapshot, tables, translation, delta=delta)
-    if (
-        not state.is_missing
-        # Which version of Talkhouse would write it says nothing about what that would be; the format numbers do.
-        and structs.replace(manifest, talkhouse=current.talkhouse) == current
-        and are_there(documents(lake, current, translation), Inside(lake, current.snapshot))
-    ):
-        return _Snapshot(LakeOutcome.UNCHANGED, current.snapshot, _parts(plan, tables))
-    return _Snapshot(LakeOutcome.DRY_RUN, state.next, _parts(plan, tables))
-
-
-def _written(
-    warehouses: Warehouses,
-    workspace: LakeWorkspace,
-    translation: TranslatedViews,
-    check_complete: Callable[[], None],
-    progress: Progress,
-    *,
-    delta: bool,
-) -> _Snapshot:
-    """Write and publish a snapshot, unless the current one is what it would be."""
-    plan = make_plan(warehouses, workspace.lake, workspace.state.current, progress)
-    planned = _planned(warehouses, workspace.lake, plan, workspace.state, translation, delta=delta)
-    if planned.outcome is LakeOutcome.UNCHANGED:
-        return planned
-    folder.start(workspace)
-    tables = _write(warehouses, plan, workspace, progress)
-    manifest = _manifest(warehouses, workspace.snapshot.name, tables, translation, delta=delta)
-    write_documents(documents(workspace.lake, manifest, translation), workspace.snapshot)
-    folder.publish(workspace, manifest, check_complete)
-    return _Snapshot(LakeOutcome.WRITTEN, manifest.snapshot, _parts(plan, tables))
-
-
 def _parts(plan: Plan, tables: Sequence[LakeTable]) -> tuple[PartOfLake, ...]:
-    """Return what became of each part; ``tables`` are those of the plan, in its order."""
+    """Return the outcome of each part; ``tables`` are those of the plan, in its order."""
     return tuple(
         _part(part, [file for file in table.files if file.corpus == part.content.corpus])
         for planned, table in zip(plan, tables, strict=True)
@@ -242,7 +230,7 @@ def _parts(plan: Plan, tables: Sequence[LakeTable]) -> tuple[PartOfLake, ...]:
 
 def _part(part: PlannedCorpus, written: list[LakeFile]) -> PartOfLake:
     rows, size = part.content, sum(file.bytes for file in written) if written else None
-    return PartOfLake(rows.full_name, rows.corpus, rows.rows, not part.kept, len(written) or None, size, part.damaged)
+    return PartOfLake(rows.full_name, rows.corpus, rows.rows, not part.files, len(written) or None, size, part.damaged)
 
 
 def settings_of(lake: Path) -> Settings:
@@ -254,15 +242,15 @@ def _write(warehouses: Warehouses, plan: Plan, workspace: LakeWorkspace, progres
     """Write the snapshot: what is new, and second names of what is kept."""
     progress.begin(
         "writing",
-        records=sum(part.content.rows for table in plan for part in table.parts if not part.kept),
+        records=sum(part.content.rows for table in plan for part in table.parts if not part.files),
         unit="rows",
     )
 
     def written(part: PlannedCorpus) -> list[LakeFile]:
-        if part.kept:
-            return lake_files.link(part.kept, workspace.lake, workspace.snapshot)
-        if made := warehouses.made.get((part.content.full_name, part.content.corpus)):
-            return lake_files.link(made.files, made.folder, workspace.snapshot)
+        if part.files:
+            return lake_files.link(part.files, workspace.lake, workspace.snapshot)
+        if rows := warehouses.written.get((part.content.full_name, part.content.corpus)):
+            return lake_files.link(rows.files, rows.folder, workspace.snapshot)
         with warehouse.explain_damage(warehouses.path(part.content.corpus)):
             return lake_files.write(warehouses.con, part.content, workspace.snapshot, progress.advance)
 
@@ -272,9 +260,9 @@ def _write(warehouses: Warehouses, plan: Plan, workspace: LakeWorkspace, progres
     ]
 
 
-def _kept(plan: Plan, snapshot: str) -> list[LakeTable]:
+def _unchanged(plan: Plan, snapshot: str) -> list[LakeTable]:
     """Describe the tables of the current snapshot, with the files that are kept."""
-    return [_table(planned, snapshot, [file for part in planned.parts for file in part.kept]) for planned in plan]
+    return [_table(planned, snapshot, [file for part in planned.parts for file in part.files]) for planned in plan]
 
 
 def _table(planned: PlannedTable, snapshot: str, written: list[LakeFile]) -> LakeTable:
@@ -289,26 +277,6 @@ def _table(planned: PlannedTable, snapshot: str, written: list[LakeFile]) -> Lak
         columns=list(planned.columns),
         fingerprints={part.content.corpus: part.content.fingerprint for part in planned.parts},
         files=written,
-    )
-
-
-def _manifest(
-    warehouses: Warehouses, snapshot: str, tables: list[LakeTable], translation: TranslatedViews, *, delta: bool
-) -> LakeManifest:
-    return LakeManifest(
-        format=FORMAT,
-        snapshot=snapshot,
-        talkhouse=version(),
-        revision=migrations.head(),
-        catalogue=warehouses.catalogue,
-        builds=[each.build for each in warehouses.all],
-        corpora=[
-            corpus for each in warehouses.all for corpus in each.corpora if corpus["corpus_id"] in warehouses.corpora
-        ],
-        tables=tables,
-        left_out=translation.left_out,
-        delta=delta,
-        **_ids(warehouses),
     )
 
 

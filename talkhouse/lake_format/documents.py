@@ -1,15 +1,21 @@
-"""What a snapshot has beside the files: the translated views, the SQL that makes tables and views, Delta's logs."""
+"""What a snapshot has besides the files: the translated views, the SQL that makes tables and views, Delta's logs.
 
+A log is one commit over the files that lie there: by the public protocol, and no more of it than a table needs that is
+written once. Not by delta-rs, whose logs have a random id, the time and the path at which they were made, and no
+properties but Delta's own: here a log is a document of the snapshot as the others are, the same for the same manifest.
+"""
+
+import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
+import msgspec
 
-from talkhouse.lake_format.delta_logs import delta_logs
 from talkhouse.lake_format.inside import Inside
-from talkhouse.lake_format.lake_manifest import CORPUS, LakeManifest, LakeTable, document, read
+from talkhouse.lake_format.lake_manifest import CORPUS, LakeManifest, LakeTable, read
 from talkhouse.schema.errors import LakeDamaged, SchemaMismatch, UsageError, closest
 from talkhouse.translation.translated import TranslatedViews, View, decode, encode, spark_name, spark_type
 
@@ -29,7 +35,7 @@ def documents(lake: Path, manifest: LakeManifest, translation: TranslatedViews) 
 def are_there(contents: Mapping[str, bytes], snapshot: Inside) -> bool:
     """Whether a snapshot has just these documents."""
     try:
-        return all(document(snapshot, name) == content for name, content in contents.items())
+        return all(snapshot.document(name) == content for name, content in contents.items())
     except (OSError, ValueError):
         return False
 
@@ -44,7 +50,7 @@ def write(contents: Mapping[str, bytes], folder: Inside) -> None:
 def read_translation(lake: Path, manifest: LakeManifest) -> TranslatedViews:
     """Read the views of a lake; LakeDamaged where they can't be read."""
     try:
-        return decode(document(Inside(lake, manifest.snapshot), TRANSLATION))
+        return decode(Inside(lake, manifest.snapshot).document(TRANSLATION))
     except (OSError, ValueError, RecursionError) as error:
         raise LakeDamaged(
             "the views of the lake can't be read",
@@ -96,7 +102,7 @@ class Statement(NamedTuple):
 
 
 def statements(manifest: LakeManifest, translation: TranslatedViews, location: str) -> list[Statement]:
-    """Return what makes databases, tables and views, each after what it reads.
+    """Return the SQL that creates databases, tables and views, each after those that it reads.
 
     ``location``: the folder or address of the lake, as Spark reaches it.
     """
@@ -154,6 +160,83 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"})
 def _literal(text: str) -> str:
     escaped = text.translate(_ESCAPES).replace("${", "$\\u007b")
     return f"'{escaped}'"  # Spark puts settings in place of ${name}, in texts too
+
+
+_TYPES = {"int": "integer", "bigint": "long"}
+"""What Delta calls otherwise than Spark's SQL."""
+
+_WITH_TIMES = {
+    "minReaderVersion": 3,
+    "minWriterVersion": 7,
+    "readerFeatures": ["timestampNtz"],
+    "writerFeatures": ["timestampNtz"],
+}
+_WITHOUT_TIMES = {"minReaderVersion": 1, "minWriterVersion": 2}
+"""What a reader has to know: times without a zone, or nothing that has not always been there."""
+
+
+def delta_logs(manifest: LakeManifest) -> dict[str, bytes]:
+    """Return the log of each table by its path in the snapshot; none for a lake that has none."""
+    tables = manifest.tables if manifest.delta else []
+    return {table.delta_log.partition("/")[2]: _log(manifest, table) for table in tables}
+
+
+def _log(manifest: LakeManifest, table: LakeTable) -> bytes:
+    return "".join(f"{_json(action)}\n" for action in _actions(manifest, table)).encode()
+
+
+def _actions(manifest: LakeManifest, table: LakeTable) -> Iterator[dict[str, object]]:
+    fields = [
+        {
+            "name": column.name,
+            "type": _TYPES.get(spark_type(column.type), spark_type(column.type)),
+            "nullable": column.nullable,
+            "metadata": {"comment": column.comment} if column.comment else {},
+        }
+        for column in (*table.columns, CORPUS)
+    ]
+    properties = _properties(manifest, table)
+    schema = _json({"type": "struct", "fields": fields})
+    has_times = any(field["type"] == "timestamp_ntz" for field in fields)
+    yield {"protocol": _WITH_TIMES if has_times else _WITHOUT_TIMES}
+    yield {
+        "metaData": {
+            "id": str(uuid.uuid5(uuid.NAMESPACE_OID, _json([table.full_name, schema, properties]))),
+            "name": table.full_name,
+            "description": table.comment,
+            "format": {"provider": "parquet", "options": {}},
+            "schemaString": schema,
+            "partitionColumns": [CORPUS.name],
+            "configuration": properties,
+        }
+    }
+    for file in table.files:
+        yield {
+            "add": {
+                "path": file.path.removeprefix(f"{table.folder}/"),
+                "partitionValues": {CORPUS.name: file.corpus},
+                "size": file.bytes,
+                "modificationTime": 0,  # a lake keeps files from one snapshot to the next, and no times
+                "dataChange": True,
+                "stats": _json({"numRecords": file.rows}),
+            }
+        }
+
+
+def _properties(manifest: LakeManifest, table: LakeTable) -> dict[str, str]:
+    """Return the properties that Delta has no field for: the key, and each corpus's licence and hash of its rows."""
+    properties = {"talkhouse.grain": ", ".join(table.grain), "talkhouse.revision": manifest.revision}
+    for corpus in manifest.corpora:
+        corpus_id = str(corpus["corpus_id"])
+        if corpus_id in table.fingerprints:
+            facts = {key: corpus.get(key) for key in ("title", "licence", "terms")}
+            properties |= {f"talkhouse.{corpus_id}.{key}": str(value) for key, value in facts.items() if value}
+    prints = {f"talkhouse.{corpus_id}.fingerprint": print_ for corpus_id, print_ in table.fingerprints.items()}
+    return properties | prints
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 _COLUMNS_OF_ALL = """

@@ -12,13 +12,22 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from talkhouse.ingest.declared.record_files.parquet import open_parquet
+from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile
+from talkhouse.ingest.files.limits import OF_TABLES
 from talkhouse.system.files import has_no_links
+
+if TYPE_CHECKING:
+    from pyarrow.lib import RecordBatchReader
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-"""Opening a named pipe waits for nobody."""
+"""Opening a named pipe does not wait."""
+
+_LONGEST = 256_000_000
+"""Bytes that a document may have."""
 
 
 class Inside(NamedTuple):
@@ -45,6 +54,24 @@ class Inside(NamedTuple):
         with open(handle, "rb") as stream:  # noqa: PTH123 - a descriptor
             _check_regular(os.fstat(handle))
             yield stream
+
+    def document(self, path: str) -> bytes:
+        """Read a file whole; ValueError where it is too long."""
+        with self.reading(path) as stream:
+            content = stream.read(_LONGEST + 1)
+        if len(content) > _LONGEST:
+            raise ValueError(f"{path} is longer than {_LONGEST:,} bytes")
+        return content
+
+    @contextmanager
+    def rows(self, path: str) -> Iterator["RecordBatchReader"]:
+        """Open a file of Parquet as a stream of rows.
+
+        What its pages unpack to is checked before they are, and nothing of it is code. Raises BadRecord, SourceError
+        and what Arrow raises, too.
+        """
+        with self.reading(path) as stream:
+            yield open_parquet(stream, NamedFile(path, os.fstat(stream.fileno()).st_size, OF_TABLES))
 
     @contextmanager
     def creating(self, path: str) -> Iterator[io.BufferedWriter]:

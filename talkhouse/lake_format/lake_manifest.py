@@ -1,6 +1,6 @@
 """The manifest of a lake: what its current snapshot is, and every table and file in it.
 
-Whoever can write a lake can write its manifest, so only what Talkhouse writes is taken: the names of tables, columns
+Anyone who can write a lake can write its manifest, so only what Talkhouse writes is taken: the names of tables, columns
 and corpora have its form, and a path is the one that follows from them.
 """
 
@@ -22,9 +22,6 @@ from talkhouse.translation.translated import Identifier, LeftOutView, check_once
 NAME = "manifest.json"
 FORMAT = 1
 """Raised when what lies in a lake is laid out so that an older Talkhouse can't read it; another one is refused."""
-
-_LONGEST = 256_000_000
-"""Bytes that a document in a lake may have."""
 
 _Count = Annotated[int, Meta(ge=0, le=10**18)]
 
@@ -127,7 +124,7 @@ class LakeManifest(msgspec.Struct, frozen=True):
     content_id: Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")] | None = None
     """The id of the contents of that warehouse, where it is known and all of it is in the lake."""
     delta: bool = False
-    """Whether each table has a log of Delta beside its files."""
+    """Whether each table has a log of Delta next to its files."""
 
     def __post_init__(self) -> None:
         """Refuse paths that Talkhouse does not write, and what is there twice."""
@@ -156,7 +153,7 @@ def encode(manifest: LakeManifest) -> bytes:
 
 
 def find(lake: Path) -> LakeManifest | None:
-    """Read the manifest of a lake, None where there is none; errors as ``read`` has them."""
+    """Return the manifest of a lake, or None if there is none; errors as ``read`` has them."""
     return read(lake) if Inside(lake).exists(NAME) else None
 
 
@@ -169,7 +166,7 @@ def read(lake: Path) -> LakeManifest:
     """
     path = lake / NAME
     try:
-        return _decoded(document(Inside(lake), NAME), path)
+        return _decoded(Inside(lake).document(NAME), path)
     except (FileNotFoundError, NotADirectoryError):
         raise NotALake(
             "this is not a lake",
@@ -190,21 +187,12 @@ def read(lake: Path) -> LakeManifest:
 
 
 def read_of(snapshot: Inside) -> LakeManifest | None:
-    """Read the manifest in a snapshot; None where there is none of Talkhouse's, or that of another snapshot."""
+    """Return the manifest in a snapshot, or None if it is not Talkhouse's, or is another snapshot's."""
     try:
-        manifest = _decoded(document(snapshot, NAME), snapshot.lake / snapshot.path)
+        manifest = _decoded(snapshot.document(NAME), snapshot.lake / snapshot.path)
     except (OSError, ValueError, RecursionError, SchemaMismatch):
         return None
     return manifest if manifest.snapshot == snapshot.name else None
-
-
-def document(folder: Inside, name: str) -> bytes:
-    """Read a document in a lake; OSError where it is no regular file, ValueError where it is too long."""
-    with folder.reading(name) as stream:
-        content = stream.read(_LONGEST + 1)
-    if len(content) > _LONGEST:
-        raise ValueError(f"it is longer than {_LONGEST:,} bytes")
-    return content
 
 
 def _decoded(content: bytes, path: Path) -> LakeManifest:

@@ -1,26 +1,40 @@
-"""The file of notes: ``notes.duckdb`` beside the warehouse, which builds never touch."""
+"""The file of notes, ``notes.duckdb`` next to the warehouse, and what became of the texts that they were written on.
+
+Builds never touch the file. The states of notes are computed anew against the warehouse, and never stored.
+"""
 
 import os
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
+from enum import StrEnum
+from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 
 from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.guard import NO_SETTINGS, Settings
-from talkhouse.warehouse.beside import (
+from talkhouse.schema.sql_files import sql_of
+from talkhouse.warehouse.sidecar import (
+    COUNT,
+    ONCE,
+    SOME,
+    TIME,
+    Values,
     changed_beside,
     check_format,
     columns_of_schema,
     columns_of_tables,
     is_ours,
     of_here,
+    one_of,
     open_beside,
+    or_null,
 )
-from talkhouse.warehouse.values_beside import COUNT, ONCE, SOME, TIME, Values, one_of, or_null
 
 FILE = "notes.duckdb"
 
@@ -36,36 +50,7 @@ LIMITS = {"label": 200, "note": 10_000, "author": 200}
 SOURCES = ("page", "command", "label studio", "argilla", "table")
 """Where a note may come from."""
 
-_SCHEMA = f"""
-create table if not exists format as select {FORMAT}::integer as version;
-create table if not exists last_note as select 0::integer as note_id;
-create table if not exists notes (
-    note_id integer primary key,
-    dialogue_id varchar not null,
-    turn_index integer,
-    text_sha256 varchar not null,
-    label varchar,
-    note varchar,
-    author varchar not null,
-    source varchar not null,
-    written_at timestamp not null
-);
-comment on table format is 'Which Talkhouse can read this file.';
-comment on column format.version is 'Number of the format.';
-comment on table last_note is 'The number of the last note that was written: none is used again.';
-comment on column last_note.note_id is 'The number.';
-comment on table notes is 'Labels and words of users on turns and dialogues.';
-comment on column notes.note_id is 'Number of the note.';
-comment on column notes.dialogue_id is 'The dialogue, as main.dialogues has it.';
-comment on column notes.turn_index is 'The turn, as main.turns has it; null: the whole dialogue.';
-comment on column notes.text_sha256 is 'SHA-256 of the text that the note was written on, as UTF-8; of a dialogue, '
-    'over the hexadecimal SHA-256 of each turn in their order, each followed by a line end.';
-comment on column notes.label is 'Label; null: there are only words.';
-comment on column notes.note is 'Words; null: there is only a label.';
-comment on column notes.author is 'Who wrote it.';
-comment on column notes.source is 'Where it came from: page, command, label studio, argilla or table.';
-comment on column notes.written_at is 'When it was written here, UTC.';
-"""
+_SCHEMA = sql_of(__file__, "notes", format=FORMAT)
 
 _NUMBER = f"{{0}} between 0 and {10**9}"  # so that many more can follow
 _VALUES: Values = {
@@ -110,7 +95,7 @@ _ALL = ", ".join(field.name for field in fields(Note))
 
 
 def path_for(warehouse: Path) -> Path:
-    """Return where the notes on a warehouse are: beside it, those on a release beside the warehouse of here."""
+    """Return the path of the notes on a warehouse: next to it, or for a release next to the local warehouse."""
     return of_here(warehouse).with_name(FILE)
 
 
@@ -166,7 +151,7 @@ def check_new(note: NewNote) -> None:
 def add(warehouse: Path, new: Sequence[NewNote]) -> list[int | None]:
     """Write notes, all or none; return the number of each, None for one that was there already.
 
-    The same are notes of which all fields are. Waits for another process that writes. Raises what ``check_new`` and
+    Notes are the same if all their fields are. Waits for another process that writes. Raises what ``check_new`` and
     ``open_notes`` raise, and UsageError where the file can't be written.
     """
     for note in new:
@@ -211,7 +196,7 @@ def remove(warehouse: Path, note_id: int) -> Note:
 
 
 def read(path: Path, where: dict[str, str | int] | None = None, settings: Settings = NO_SETTINGS) -> list[Note]:
-    """Return the notes of a file, of which columns have these values; none where there is no file."""
+    """Return the notes of a file whose columns have these values; none if there is no file."""
     if not os.path.lexists(path):
         return []
     with open_notes(path, settings) as con:
@@ -219,7 +204,7 @@ def read(path: Path, where: dict[str, str | int] | None = None, settings: Settin
 
 
 def notes_of(con: duckdb.DuckDBPyConnection, where: dict[str, str | int] | None = None) -> list[Note]:
-    """Return the notes of a file that is open, of which columns have these values, by dialogue and turn."""
+    """Return the notes of an open file whose columns have these values, by dialogue and turn."""
     conditions = "".join(f" and {name} = ${name}" for name in where or {})
     order = "dialogue_id, turn_index nulls first, note_id"
     rows = con.execute(f"select {_ALL} from main.notes where true{conditions} order by {order}", where or {})
@@ -230,3 +215,75 @@ def labels(con: duckdb.DuckDBPyConnection) -> list[str]:
     """Return the labels of the notes of a file that is open, those that are used most first."""
     query = "select label from main.notes where label is not null group by label order by count(*) desc, label"
     return [label for (label,) in con.execute(query).fetchall()]
+
+
+class NoteState(StrEnum):
+    """How a note stands to the warehouse."""
+
+    FITS = "fits"
+    """The turn, or the dialogue, is there with the text."""
+    CHANGED = "changed"
+    """It has another text."""
+    MOVED = "moved"
+    """It has another text or is gone, and exactly one other turn of the dialogue has the text."""
+    GONE = "gone"
+    """It is not there."""
+
+
+class NoteNow(NamedTuple):
+    """A note with its state."""
+
+    note: Note
+    state: NoteState
+    turn_index: int | None
+    """The turn that it is shown at: that of the note, or the one that its text has moved to."""
+
+
+Place = tuple[str, int | None]
+"""A dialogue_id with a turn_index; None: the dialogue."""
+
+
+def text_hash(text: str) -> str:
+    """Return the hash of a turn by its text, as ``notes.text_sha256`` has it."""
+    return sha256(text.encode()).hexdigest()
+
+
+def dialogue_hash(texts: Iterable[str]) -> str:
+    """Return the hash of a dialogue by the texts of its turns, in their order."""
+    return text_hash("".join(f"{text_hash(text)}\n" for text in texts))
+
+
+def hashes(con: duckdb.DuckDBPyConnection, dialogue_ids: Iterable[str]) -> dict[Place, str]:
+    """Return the SHA-256 of each turn's text, and of each dialogue, in a warehouse."""
+    found: dict[Place, str] = {}
+    wanted = sorted(set(dialogue_ids))
+    for first in range(0, len(wanted), _AT_ONCE):
+        rows = con.execute(sql_of(__file__, "text_hashes"), {"dialogues": wanted[first : first + _AT_ONCE]}).fetchall()
+        found.update({(dialogue_id, turn_index): text_hash for dialogue_id, turn_index, text_hash in rows})
+    return found
+
+
+_AT_ONCE = 10_000
+"""Dialogues whose turns are asked for together."""
+
+
+def with_states(con: duckdb.DuckDBPyConnection, notes: Sequence[Note]) -> list[NoteNow]:
+    """Return notes with their states against a warehouse, in their order."""
+    known = hashes(con, (note.dialogue_id for note in notes))
+    turns: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for (dialogue_id, turn_index), found in known.items():
+        if turn_index is not None:
+            turns[dialogue_id, found].append(turn_index)
+    return [NoteNow(note, *_state(note, known, turns)) for note in notes]
+
+
+def _state(
+    note: Note, known: Mapping[Place, str], turns: Mapping[tuple[str, str], list[int]]
+) -> tuple[NoteState, int | None]:
+    now = known.get((note.dialogue_id, note.turn_index))
+    if now == note.text_sha256:
+        return NoteState.FITS, note.turn_index
+    elsewhere = turns.get((note.dialogue_id, note.text_sha256), []) if note.turn_index is not None else []
+    if len(elsewhere) == 1:
+        return NoteState.MOVED, elsewhere[0]
+    return NoteState.GONE if now is None else NoteState.CHANGED, note.turn_index

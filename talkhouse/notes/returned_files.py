@@ -1,6 +1,8 @@
 """Files that bring labels and words back: exports of Label Studio and Argilla, and tables; each is a stranger's."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,13 +11,12 @@ import duckdb
 import msgspec
 
 from talkhouse.ingest.files.limits import Limits
-from talkhouse.notes.notes_file import SOURCES
-from talkhouse.notes.states import dialogue_hash, text_hash
+from talkhouse.ingest.sources import BOM
+from talkhouse.notes.notes_file import SOURCES, dialogue_hash, text_hash
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.prediction_files import PredictionFile, copy_files, readable, reading
-from talkhouse.scores.prediction_tables import TABLES, load_tables, open_tables
-from talkhouse.scores.workspace import BadPredictions, ScoringWorkspace
 from talkhouse.system.folders import temporary_folder
+from talkhouse.user_files.copies import UserFile, bounded, copy_files, readable, reading
+from talkhouse.user_files.tables import TABLES, open_tables, select_of
 
 NOTE_LABEL, NOTE_TEXT, COMMENT = "note_label", "note", "comment"
 """The controls and questions for notes in what is exported: labels, words on a turn, words on a dialogue."""
@@ -34,33 +35,33 @@ class ReturnedNote(NamedTuple):
     place: str
     """In the file: a JSON pointer, or the number of a row."""
     dialogue_id: str
-    turn_index: int | None
-    text: str | None
-    """Of a turn, as it is in the file; None where the file does not have it."""
-    text_sha256: str | None
-    """As in ``notes``; None where the file does not have the text."""
-    label: str | None
-    note: str | None
     author: str | None
     source: str
+    turn_index: int | None = None
+    text: str | None = None
+    """Of a turn, as in the file, or None if the file does not have it."""
+    text_sha256: str | None = None
+    """As in ``notes``, or None if the file does not have the text."""
+    label: str | None = None
+    note: str | None = None
     problem: str = ""
     """What can't be taken back of it."""
 
 
 def read_files(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], limits: Limits) -> list[ReturnedNote]:
-    """Return what files bring back, in their order; ``con`` has the tables meanwhile.
+    """Return the notes in returned files, in their order; meanwhile, ``con`` has little memory.
 
     Raises UsageError for files that are none of these, and SourceError for what is beyond the limits.
     """
     found: list[ReturnedNote] = []
-    with temporary_folder() as folder, ScoringWorkspace(con) as workspace:
+    with temporary_folder() as folder:
         for file in copy_files(paths, folder, limits):
             if file.is_folder:
                 raise UsageError("this is a folder", where=file.path, next_step="name the files in it")
             if file.path.suffix.lower() == ".json":
                 found += _bounded(file.path, _of_json(file))
             elif file.path.suffix.lower() in TABLES:
-                found += _of_table(workspace, file, folder, limits)
+                found += _of_table(con, file, folder, limits)
             else:
                 raise UsageError(
                     f"the name '{file.path.name}' does not show what is in it",
@@ -125,6 +126,7 @@ class _Fields(msgspec.Struct):
 class _Response(msgspec.Struct):
     value: Any = None
     user_id: str | None = None
+    status: str | None = None
 
 
 class _Record(msgspec.Struct):
@@ -137,10 +139,10 @@ _MOST_SAID = 300
 """Characters of what is said about a file: it may quote a line of any length."""
 
 
-def _of_json(file: PredictionFile) -> Iterator[ReturnedNote]:
+def _of_json(file: UserFile) -> Iterator[ReturnedNote]:
     try:
         with readable([file]):
-            content = file.only.read_bytes()
+            content = file.only.read_bytes().removeprefix(BOM)
         keys = {key for item in msgspec.json.decode(content, type=list[dict[str, msgspec.Raw]]) for key in item}
         if "data" in keys:
             for number, task in enumerate(msgspec.json.decode(content, type=list[_Task])):
@@ -161,6 +163,26 @@ def _of_json(file: PredictionFile) -> Iterator[ReturnedNote]:
         ) from error
 
 
+_LABEL_STUDIO = "label studio"
+
+
+@dataclass
+class _Region:
+    """What an annotator says of the same turns."""
+
+    pointer: str
+    labels: list[str]
+    words: list[str]
+
+
+class _Answers(NamedTuple):
+    """The labels and the words of a result, or why it has none."""
+
+    labels: Sequence[str] = ()
+    words: Sequence[str] = ()
+    problem: str = ""
+
+
 def _of_task(file: Path, number: int, task: _Task) -> Iterator[ReturnedNote]:
     """Yield what annotators have said of a task of Label Studio: results of one id are of one region."""
     paragraphs, dialogue_id = task.data.dialogue, task.data.dialogue_id
@@ -169,36 +191,34 @@ def _of_task(file: Path, number: int, task: _Task) -> Iterator[ReturnedNote]:
     for place, annotation in enumerate(task.annotations):
         if annotation.was_cancelled:
             continue
-        regions: dict[tuple[range | None, str | int | None], tuple[str, list[str], list[str]]] = {}
+        regions: dict[tuple[range | None, str | int | None], _Region] = {}
         author = _annotator(annotation.completed_by)
         for at, result in enumerate(annotation.result):
             pointer = f"/{number}/annotations/{place}/result/{at}"
-            labels, words, problem = _answers(result)
+            answers = _answers(result)
             turns, where = _paragraphs(result.value, len(paragraphs))
-            if problem or where:
-                about = (dialogue_id, None, None, None, None, None, author, "label studio")
-                yield ReturnedNote(file, pointer, *about, problem or where)
+            if problem := answers.problem or where:
+                yield ReturnedNote(file, pointer, dialogue_id, author, _LABEL_STUDIO, problem=problem)
                 continue
-            key = turns, (at if turns is None else result.id)
-            _, all_labels, all_words = regions.setdefault(key, (pointer, [], []))
-            all_labels += labels
-            all_words += words
-        for (turns, _), (pointer, labels, words) in regions.items():
-            labels = [label for label in labels if not (words and label == ONLY_WORDS)]
+            region = regions.setdefault((turns, at if turns is None else result.id), _Region(pointer, [], []))
+            region.labels += answers.labels
+            region.words += answers.words
+        for (turns, _), region in regions.items():
+            labels = [label for label in region.labels if not (region.words and label == ONLY_WORDS)]
             for turn in [None] if turns is None else turns:
-                place_of_text: tuple[int | None, str | None, str] = None, None, whole
+                note = ReturnedNote(file, region.pointer, dialogue_id, author, _LABEL_STUDIO, text_sha256=whole)
                 if turn is not None:
                     paragraph = paragraphs[turn]
                     # Before a task had the numbers of turns, paragraphs were counted.
                     index = turn if paragraph.turn_index is None else paragraph.turn_index
                     text_hashes[turn] = text_hashes.get(turn) or text_hash(paragraph.text)
-                    place_of_text = index, paragraph.text, text_hashes[turn]
-                for answers in zip_longest(labels, words):
-                    yield ReturnedNote(file, pointer, dialogue_id, *place_of_text, *answers, author, "label studio")
+                    note = note._replace(turn_index=index, text=paragraph.text, text_sha256=text_hashes[turn])
+                for label, words in zip_longest(labels, region.words):
+                    yield note._replace(label=label, note=words)
 
 
 def _annotator(completed_by: Any) -> str | None:
-    """Return who made an annotation: an id, or an object with an address."""
+    """Return the author of an annotation: an id, or an object with an address."""
     if isinstance(completed_by, Mapping):
         completed_by = completed_by.get("email") or completed_by.get("id")
     return (
@@ -206,18 +226,17 @@ def _annotator(completed_by: Any) -> str | None:
     )
 
 
-def _answers(result: _Result) -> tuple[list[str], list[str], str]:
-    """Return the labels and the words of a result, or why it has none."""
+def _answers(result: _Result) -> _Answers:
     name = {"paragraphlabels": "paragraphlabels", "choices": "choices", "textarea": "text"}.get(result.type)
     if name is None:
-        return [], [], f"a result of the type '{result.type[:80]}', which is neither a label nor words"
+        return _Answers(problem=f"a result of the type '{result.type[:80]}', which is neither a label nor words")
     found = result.value.get(name)
     texts = [found] if isinstance(found, str) else found
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        return [], [], f"no list of texts as value.{name}"
+        return _Answers(problem=f"no list of texts as value.{name}")
     if name == "text":
-        return [], texts, ""
-    return [_named(result.from_name, text) for text in texts], [], ""
+        return _Answers(words=texts)
+    return _Answers([_named(result.from_name, text) for text in texts])
 
 
 def _named(asked_by: str, answer: str) -> str:
@@ -243,6 +262,8 @@ def _of_record(file: Path, number: int, record: _Record) -> Iterator[ReturnedNot
     whole = dialogue_hash(message.content for message in record.fields.dialogue)
     for question, responses in record.responses.items():
         for place, response in enumerate(responses):
+            if response.status not in (None, "submitted"):
+                continue  # a draft, or discarded
             pointer = f"/{number}/responses/{question}/{place}"
             author = None if response.user_id is None else f"user {response.user_id}"
             texts = response.value if isinstance(response.value, list) else [response.value]
@@ -253,14 +274,12 @@ def _of_record(file: Path, number: int, record: _Record) -> Iterator[ReturnedNot
                     file,
                     pointer,
                     record.id,
-                    None,
-                    None,
-                    whole,
-                    _named(question, text) if is_text and not is_words else None,
-                    text if is_words else None,
                     author,
                     "argilla",
-                    "" if is_text else "an answer that is no text",
+                    text_sha256=whole,
+                    label=_named(question, text) if is_text and not is_words else None,
+                    note=text if is_words else None,
+                    problem="" if is_text else "an answer that is no text",
                 )
 
 
@@ -269,43 +288,46 @@ _MOST_ROWS = 1_000_000
 _WANTED = ("dialogue_id", "turn_index", "label", "note", "text", "text_sha256", "author", "source")
 
 
-def _of_table(
-    workspace: ScoringWorkspace, file: PredictionFile, folder: Path, limits: Limits
-) -> Iterator[ReturnedNote]:
+def _of_table(con: duckdb.DuckDBPyConnection, file: UserFile, folder: Path, limits: Limits) -> Iterator[ReturnedNote]:
     """Yield the rows of a table; an empty text is none, but for that of a turn."""
-    try:
-        with reading(workspace, folder, limits) as reader:
-            tables = open_tables(reader, [file], _WANTED)
-            names = [name for name in _WANTED if name in tables[0].names]
-            if "dialogue_id" not in names or not {"label", "note"}.intersection(names):
-                raise UsageError(
-                    "a table of notes has dialogue_id, and label, note or both",
-                    where=file.path,
-                    expected=f"columns of: {', '.join(_WANTED)}",
-                    found=f"{', '.join(tables[0].names)[:_MOST_SAID]}",
-                )
-            table = load_tables(reader, tables, names, _MOST_ROWS)
-    except BadPredictions as error:
-        raise UsageError(
-            "the file has too many rows", where=file.path, expected=f"at most {_MOST_ROWS:,}", found=error.found
-        ) from error
-    columns = ", ".join(f"{name}::varchar" if name in names else "null" for name in _WANTED)
-    cursor = workspace.con.execute(f"select {columns} from {table}")
+    next_step = "give it a row for each note, and bring them in several files"
+    with reading(con, folder, limits, "notes", next_step) as reader:
+        tables = open_tables(reader, [file], _WANTED)
+        names = tables[0].names
+        if "dialogue_id" not in names or not {"label", "note"}.intersection(names):
+            raise UsageError(
+                "a table of notes has dialogue_id, and label, note or both",
+                where=file.path,
+                expected=f"columns of: {', '.join(_WANTED)}",
+                found=f"{', '.join(names)[:_MOST_SAID]}",
+            )
+        columns = ", ".join(f"{name if name in names else 'null'}::varchar as {name}" for name in _WANTED)
+        with readable([file]):
+            rows = reader.rows(f"select {columns} from ({select_of(reader, tables, _WANTED)})")
+            batches = list(bounded(rows.batches, limits, partial(_check_rows, file.path)))
     number = 0
-    while rows := cursor.fetchmany(1_000):
-        for dialogue_id, turn, label, note, text, sha256, author, source in rows:
+    for batch in batches:
+        for row in batch.to_pylist():
             number += 1
+            turn, text = row["turn_index"], row["text"]
             is_turn = bool(turn and turn.isascii() and turn.isdecimal() and len(turn) < 10)
             yield ReturnedNote(
                 file.path,
                 f"row {number:,}",
-                dialogue_id or "",
-                int(turn) if is_turn else None,
-                text,
-                sha256 or (None if text is None or not turn else text_hash(text)),
-                label or None,
-                note or None,
-                author or None,
-                source if source in SOURCES else "table",  # what --output wrote comes back as it was
-                "" if is_turn or not turn else f"a turn_index that is no number: '{turn[:20]}'",
+                row["dialogue_id"] or "",
+                row["author"] or None,
+                row["source"] if row["source"] in SOURCES else "table",  # what --output wrote comes back as it was
+                turn_index=int(turn) if is_turn else None,
+                text=text,
+                text_sha256=row["text_sha256"] or (None if text is None or not turn else text_hash(text)),
+                label=row["label"] or None,
+                note=row["note"] or None,
+                problem="" if is_turn or not turn else f"a turn_index that is no number: '{turn[:20]}'",
             )
+
+
+def _check_rows(file: Path, rows: int) -> None:
+    if rows > _MOST_ROWS:
+        raise UsageError(
+            "the file has too many rows", where=file, expected=f"at most {_MOST_ROWS:,}", found=f"{rows:,} or more"
+        )

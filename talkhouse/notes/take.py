@@ -8,9 +8,8 @@ from typing import NamedTuple
 import duckdb
 
 from talkhouse.ingest.files.limits import Limits
-from talkhouse.notes.notes_file import NewNote, add, check_new
+from talkhouse.notes.notes_file import NewNote, Place, add, check_new, hashes
 from talkhouse.notes.returned_files import ReturnedNote, read_files
-from talkhouse.notes.states import Place, hashes
 from talkhouse.schema.errors import UsageError
 
 

@@ -1,51 +1,50 @@
-"""Compares all places of a warehouse, and writes the file beside it in one step."""
+"""Compares all places of a warehouse, and writes the file next to it in one step."""
 
 import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 
 import duckdb
 
-from talkhouse.overlap.matches import TABLES as ROWS
+from talkhouse.export.export import check_output
 from talkhouse.overlap.matches import create_matches, insert_examples
-from talkhouse.overlap.near import PAIRED, PAIRS, add_pairs, create_near, write_pairs
+from talkhouse.overlap.near import PAIRED, add_pairs, create_near, write_pairs
 from talkhouse.overlap.overlap_file import (
     FORMAT,
-    TABLES,
     create_tables,
     kept_run,
     open_overlap,
     path_for,
     path_to_read,
+    tables,
 )
 from talkhouse.overlap.request import OverlapRequest, Unit
 from talkhouse.overlap.units import (
     FAMILIES,
-    OWNER_OF,
     SHORT,
-    TURN_INDEX_OF,
     create_paths,
     create_places,
     create_turn_texts,
     create_units,
 )
-from talkhouse.query.export import check_output
 from talkhouse.schema.errors import UsageError, closest, listed
 from talkhouse.schema.sql import identifier, insert, literal, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
 from talkhouse.settings import version
 from talkhouse.system.atomic_output import move_into_place, output_errors
 from talkhouse.system.folders import target_of
-from talkhouse.warehouse.beside import writing_beside
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.rows_hash import rows_hash
+from talkhouse.warehouse.sidecar import writing_beside
 
 _WORK, _RESULT = "talkhouse_overlap_work", "talkhouse_overlap_result"
-"""Databases beside the warehouse."""
+"""Databases next to the warehouse."""
 
 _STEREOTYPE = 13
 _OFTEN = 10
@@ -75,11 +74,11 @@ def overlap(warehouse: Path, request: OverlapRequest) -> Path:
         create_places(con, database)
         against = _create_against(con, request.against)
         print_of_warehouse = fingerprint(con, database)
-        kept = request.output or path_to_read(warehouse)
-        is_there = not request.force and request.pairs is None and _fits(kept, print_of_warehouse, request)
+        previous = request.output or path_to_read(warehouse)
+        is_there = not request.force and request.pairs is None and _fits(previous, print_of_warehouse, request)
         part = folder / output.name
         if is_there:
-            shutil.copyfile(kept, part)
+            shutil.copyfile(previous, part)
             open_overlap(part).close()  # the copy is what is checked, whatever becomes of the file meanwhile
         con.execute(
             f"attach {literal(str(part))} as {_RESULT} "
@@ -111,13 +110,13 @@ _MORE_ROOM = "make room on the disk, raise --memory-limit, or compare less with 
 
 @contextmanager
 def _connected(warehouse: Path, output: Path, request: OverlapRequest) -> Iterator[tuple[Warehouse, Path]]:
-    """Open the warehouse beside a private database on the disk, in the folder that is yielded too."""
-    made: dict[str, str] = {}
+    """Open the warehouse next to a private database on the disk, in the folder that is yielded too."""
+    settings: dict[str, str] = {}
     if request.memory_limit is not None:
-        made["memory_limit"] = request.memory_limit
+        settings["memory_limit"] = request.memory_limit
     if request.threads is not None:
-        made["threads"] = str(request.threads)
-    with writing_beside(warehouse, output, _MORE_ROOM, made) as (opened_warehouse, folder):
+        settings["threads"] = str(request.threads)
+    with writing_beside(warehouse, output, _MORE_ROOM, settings) as (opened_warehouse, folder):
         _ = opened_warehouse.database  # before another one is the current
         opened_warehouse.con.execute(f"attach {literal(str(folder / 'work.duckdb'))} as {_WORK} (read_write)")
         yield opened_warehouse, folder
@@ -167,34 +166,15 @@ def _create_against(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> lis
 
 
 def _compare(con: duckdb.DuckDBPyConnection, database: str, request: OverlapRequest) -> None:
-    con.execute(ROWS)
-    con.execute(PAIRS)
-    con.execute(
-        "create table counts (unit varchar, place_no integer, units bigint, owners bigint, texts bigint, forms bigint, "
-        "short bigint)"
-    )
+    con.execute(sql_of(__file__, "work_tables"))
     if {"turn", "context", "dialogue"} & {*request.units}:
         create_turn_texts(con, database)
-    kept = {name for name, _ in _relations(con)}
+    existing = {name for name, _ in _relations(con)}
     for family in FAMILIES:
         units = [unit for unit in family.units if unit in request.units]
         if units:
             create_units(con, database, units)
-            con.execute(f"""
-insert into counts
-select
-    unit,
-    place_no,
-    count(*),
-    count(distinct owner_no),
-    count(distinct text_no),
-    count(distinct form_no),
-    count(*) filter (words < {SHORT}),
-from units
-inner join forms using (form_no)
-inner join owner_places using (owner_no)
-group by unit, place_no
-""")
+            con.execute(sql_of(__file__, "counts", short=SHORT))
             names = " and ".join(units)
             create_near(con, request.threshold, family.shingle, names)
             for unit in units:
@@ -202,9 +182,9 @@ group by unit, place_no
                     add_pairs(con, unit)
             create_matches(con, request.contains, names)
             for name, kind in _relations(con):
-                if name not in kept:
+                if name not in existing:
                     con.execute(f"drop {kind} {quoted(name)}")
-    _insert_rows(con)
+    con.execute(sql_of(__file__, "overlap_rows", result=_RESULT, short=SHORT, stereotype=_STEREOTYPE, often=_OFTEN))
 
 
 def _relations(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
@@ -217,55 +197,9 @@ select table_name, 'table' from duckdb_tables() where database_name = current_da
     return rows.fetchall()
 
 
-def _insert_rows(con: duckdb.DuckDBPyConnection) -> None:
-    """Write places, units and matches by their names, sorted by all columns."""
-    con.execute(f"""
-insert into {_RESULT}.main.places
-select place, corpus_id, release, split, standard_split from places order by all
-""")
-    con.execute(f"""
-insert into {_RESULT}.main.units
-select unit, place, units, owners, texts, forms, short
-from counts inner join places using (place_no)
-order by all
-""")
-
-    def turn_index(unit: str, number: str) -> str:
-        return f"if({unit} in ('turn', 'context'), {TURN_INDEX_OF.format(number)}, null)"
-
-    con.execute(f"""
-insert into {_RESULT}.main.matches
-select
-    rows.unit,
-    here.place,
-    mine.owner,
-    {turn_index("rows.unit", "rows.unit_no")} as turn_index,
-    rows.other_unit,
-    there.place as other_place,
-    rows.tokens,
-    rows.words,
-    theirs.owner as other_owner,
-    {turn_index("rows.other_unit", "rows.other_unit_no")} as other_turn_index,
-    rows.kind,
-    rows.shared,
-    rows.total,
-    rows.shared / rows.total as similarity,
-    rows.matches,
-    rows.unit <> 'persona' and rows.kind <> 'same' and (
-        rows.words < {SHORT} or rows.words < {_STEREOTYPE} and rows.matches > {_OFTEN}
-    ) as is_phrase,
-from rows
-inner join places as here on here.place_no = rows.place_no
-inner join places as there on there.place_no = rows.other_place_no
-inner join owners as mine on mine.owner_no = {OWNER_OF.format("rows.unit_no")}
-inner join owners as theirs on theirs.owner_no = {OWNER_OF.format("rows.other_unit_no")}
-order by all
-""")
-
-
 def _insert_run(con: duckdb.DuckDBPyConnection, request: OverlapRequest, against: list[str], fingerprint: str) -> None:
     sums = sha256()
-    for table in TABLES:
+    for table in tables():
         if table != "run":
             rows, hashed = rows_hash(con, f"from {_RESULT}.main.{table}")
             sums.update(f"{table}\t{rows}\t{hashed}\n".encode())
@@ -275,3 +209,24 @@ def _insert_run(con: duckdb.DuckDBPyConnection, request: OverlapRequest, against
         *(version(), duckdb.__version__, sums.hexdigest()),
     )
     insert(con, f"{_RESULT}.main.run", [values])
+
+
+_JUDGED = {Unit.TURN, Unit.CONTEXT, Unit.DIALOGUE}
+"""Units by which examples are judged."""
+
+
+def with_verdicts(warehouse: Path, against: Sequence[str], memory_limit: str | None = None) -> Path:
+    """Write verdicts against these places into the file next to a warehouse, and return its path.
+
+    What is there already is used, with its thresholds. Raises what ``overlap`` raises.
+    """
+    request = OverlapRequest(against, memory_limit=memory_limit)
+    if run := kept_run(path_to_read(warehouse)):
+        request = OverlapRequest(
+            against,
+            Fraction(repr(run["threshold"])),
+            Fraction(repr(run["contains"])),
+            tuple(run["compared"]) if {*run["compared"]} >= _JUDGED else tuple(Unit),
+            memory_limit=memory_limit,
+        )
+    return overlap(warehouse, request)

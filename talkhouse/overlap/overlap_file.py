@@ -1,22 +1,38 @@
-"""The file of an overlap, ``NAME.overlap.duckdb`` beside ``NAME.duckdb``: its tables, and which file is one of ours.
+"""The file of an overlap, ``NAME.overlap.duckdb`` next to ``NAME.duckdb``: its tables, and how one is recognised.
 
 It holds keys and counts, no text. Somebody else's file is neither read nor changed, and one that was made to harm
 reaches nothing: it is opened guarded, and only tables are read.
 """
 
 import os
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import msgspec
 
 from talkhouse.overlap.request import VERDICTS, Unit
 from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal
-from talkhouse.warehouse.beside import columns_of_tables, format_of_run, is_ours, open_beside, path_beside
-from talkhouse.warehouse.values_beside import COUNT, FULL, POSITIVE, SHARE, SOME, Values, one_of, or_null
+from talkhouse.warehouse.sidecar import (
+    COUNT,
+    FULL,
+    POSITIVE,
+    SHARE,
+    SOME,
+    Values,
+    columns_of_tables,
+    format_of_run,
+    is_ours,
+    one_of,
+    open_beside,
+    or_null,
+    path_beside,
+)
 
 ENDING = ".overlap.duckdb"
 
@@ -25,106 +41,6 @@ SCHEMA = "overlap"
 
 FORMAT = 1
 """Number of the format."""
-
-_PLACE = "corpus/release/split, without the release where it has no name; for personas and candidates also a subset."
-_BEST = {
-    "kind": ("varchar", "Kind of the best match of the {0}; null: it has none."),
-    "similarity": ("double", "Its similarity."),
-    "place": ("varchar", "Its place."),
-    "dialogue_id": ("varchar", "Its dialogue."),
-}
-
-TABLES: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
-    "run": (
-        "What was compared, one row.",
-        {
-            "format": ("integer", "Number of the format: which Talkhouse can read this file."),
-            "threshold": ("double", "Similarity from which two texts are near."),
-            "contains": ("double", "Share of its runs of 8 tokens from which a text is contained."),
-            "compared": ("varchar[]", "Units that were compared."),
-            "against": ("varchar[]", "Places that examples have verdicts against; empty: there are no verdicts."),
-            "warehouse_fingerprint": ("varchar", "Fingerprint of the warehouse that was read."),
-            "talkhouse_version": ("varchar", "The Talkhouse that compared."),
-            "duckdb_version": ("varchar", "The DuckDB that it used."),
-            "rows_sha256": ("varchar", "SHA-256 over the rows hashes of all other tables."),
-        },
-    ),
-    "places": (
-        "A place: where units stand.",
-        {
-            "place": ("varchar", _PLACE),
-            "corpus_id": ("varchar", "Its corpus."),
-            "release": ("varchar", "Its publisher's release; null: it has no name."),
-            "split": (
-                "varchar",
-                "Its split, by the publisher's own name; null: the place is a subset without a split.",
-            ),
-            "standard_split": ("varchar", "train, validation, test, or null."),
-        },
-    ),
-    "units": (
-        "How much stands in a place, of each kind of unit.",
-        {
-            "unit": ("varchar", "turn, candidate, context, dialogue or persona."),
-            "place": ("varchar", _PLACE),
-            "units": ("bigint", "Units there."),
-            "owners": ("bigint", "Dialogues, candidate texts or personas that they are of."),
-            "distinct_texts": ("bigint", "Different texts, to the character."),
-            "distinct_normalised": (
-                "bigint",
-                "Different texts after normalisation: the same tokens in the same order.",
-            ),
-            "short_units": ("bigint", "Units of fewer than five words."),
-        },
-    ),
-    "matches": (
-        "The best match of a unit in a place; where place and other_place are the same, it is repeated within.",
-        {
-            "unit": ("varchar", "turn, candidate, context, dialogue or persona."),
-            "place": ("varchar", "Where the unit stands."),
-            "owner": ("varchar", "Its dialogue_id, text_id (candidate) or persona_id."),
-            "turn_index": ("integer", "Its turn, or the turn that its context comes before; null for other units."),
-            "other_unit": ("varchar", "What it matches: units of this kind."),
-            "other_place": ("varchar", "Where the best match stands."),
-            "tokens": ("bigint", "Tokens of the unit."),
-            "words": ("bigint", "Its words: tokens, but two letters of a script without blanks count as one."),
-            "other_owner": ("varchar", "Owner of the best match."),
-            "other_turn_index": ("integer", "Its turn, as turn_index."),
-            "kind": ("varchar", "same, exact, normalised, near or contains; the first that holds."),
-            "shared": ("bigint", "near: shingles in both; contains: runs of 8 tokens that stand there; else 1."),
-            "total": ("bigint", "near: shingles in either; contains: runs of the unit; else 1."),
-            "similarity": ("double", "shared / total."),
-            "matches": ("bigint", "Units there that are exact, normalised or near, of other owners."),
-            "is_phrase": ("boolean", "True: short or stereotyped, and no evidence of anything."),
-        },
-    ),
-    "examples": (
-        "What stands in the places of run.against of a task's example that is in none of them.",
-        {
-            "corpus_id": ("varchar", "Corpus of the task."),
-            "task": ("varchar", "Task: the name of its view."),
-            "release": ("varchar", "Release."),
-            "split": ("varchar", "Split, by the publisher's own name."),
-            "example_index": (
-                "integer",
-                "0-based position within publisher's release, task and split, as in main.examples.",
-            ),
-            "record_id": ("varchar", "The record that it was made from."),
-            "dialogue_id": ("varchar", "Its dialogue."),
-            "turn_index": ("integer", "The turn that is labelled or answered; null where it is a whole dialogue."),
-            "verdict": ("varchar", "dialogue, both (turn and context), turn, context, phrase, clean or unjudged."),
-            **{
-                f"{unit}_{name}": (kind, comment.format(unit))
-                for unit in ("dialogue", "turn", "context")
-                for name, (kind, comment) in {
-                    **_BEST,
-                    **({} if unit == "dialogue" else {"turn_index": ("integer", "Its turn.")}),
-                }.items()
-            },
-        },
-    ),
-}
-"""Each with its comment, and its columns with type and comment."""
 
 KINDS = ("same", "exact", "normalised", "near", "contains")
 """From the closest; the first that holds is a match's kind."""
@@ -184,27 +100,44 @@ _MATRIX_COLUMNS = {
 
 
 def path_for(warehouse_path: Path) -> Path:
-    """Return where the overlap of a warehouse is written."""
+    """Return the path that the overlap of a warehouse is written to."""
     return path_beside(warehouse_path, ENDING)
 
 
 def path_to_read(warehouse_path: Path) -> Path:
-    """Return where the overlap of a warehouse is read.
+    """Return the path that the overlap of a warehouse is read from.
 
     Where there is none, that is an ``overlap.duckdb`` of an older Talkhouse, which had one for all warehouses of a
-    folder: its fingerprint says of which it is. It is never written.
+    folder: its fingerprint identifies its warehouse. It is never written.
     """
     path = path_for(warehouse_path)
     older = warehouse_path.resolve().with_name("overlap.duckdb")
     return older if not os.path.lexists(path) and is_ours(older, open_overlap) else path
 
 
+@dataclass(frozen=True)
+class OverlapTable:
+    """A table of the file: what a row is, and of each column its type and what it says."""
+
+    comment: str
+    columns: dict[str, tuple[str, str]]
+
+
+@cache
+def tables() -> dict[str, OverlapTable]:
+    """Return the tables that the file has, by their names."""
+    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    return msgspec.toml.decode(text, type=dict[str, OverlapTable])
+
+
 def create_tables(con: duckdb.DuckDBPyConnection, database: str) -> None:
     """Create the tables and the view in an attached database that is empty; their rows come later."""
-    for table, (comment, columns) in TABLES.items():
+    for table, declared in tables().items():
         name = f"{database}.main.{table}"
-        con.execute(f"create table {name} ({', '.join(f'{column} {kind}' for column, (kind, _) in columns.items())})")
-        _comment(con, "table", name, comment, {column: words for column, (_, words) in columns.items()})
+        columns = ", ".join(f"{column} {kind}" for column, (kind, _) in declared.columns.items())
+        con.execute(f"create table {name} ({columns})")
+        comments = {column: words for column, (_, words) in declared.columns.items()}
+        _comment(con, "table", name, declared.comment, comments)
     # The view names its tables without their database, so that it works under whatever name it is attached.
     con.execute(f"use {database}")
     con.execute(f"create view matrix as {MATRIX}")
@@ -227,7 +160,7 @@ def open_overlap(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBP
 
 
 def kept_run(path: Path) -> dict[str, Any] | None:
-    """Return the row of the table ``run``; None where there is no file. Raises what ``open_overlap`` raises."""
+    """Return the row of the table ``run``, or None if there is no file. Raises what ``open_overlap`` raises."""
     if not os.path.lexists(path):
         return None
     with open_overlap(path) as con:
@@ -245,8 +178,8 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise UsageError where the tables are not those that Talkhouse makes."""
     if what := strange(con):
         raise _not_ours(path, what)
-    tables = columns_of_tables(con)
-    if (number := format_of_run(con, path, tables, _not_ours)) > FORMAT:
+    stored = columns_of_tables(con)
+    if (number := format_of_run(con, path, stored, _not_ours)) > FORMAT:
         raise SchemaMismatch(
             "the overlap is of a newer Talkhouse than this",
             where=path,
@@ -254,8 +187,8 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
             found=f"format {number}",
             next_step="upgrade Talkhouse, or move the file away",
         )
-    for table, (_, columns) in TABLES.items():
-        if tables.get(table) != {column: kind.upper() for column, (kind, _) in columns.items()}:
+    for table, declared in tables().items():
+        if stored.get(table) != {column: kind.upper() for column, (kind, _) in declared.columns.items()}:
             raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
 
 

@@ -1,4 +1,4 @@
-"""What a file of an overlap says: the matrix of places, and the verdicts on examples."""
+"""What a file of an overlap says: the matrix of places, the verdicts on examples, and which of them to leave out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,11 +7,15 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from talkhouse.overlap.overlap_file import KINDS, MATRIX, open_overlap
+from talkhouse.export.selection import Filters, LeftOut, select
+from talkhouse.overlap.overlap_file import KINDS, MATRIX, SCHEMA, kept_run, open_overlap
 from talkhouse.overlap.quotations import RUN
-from talkhouse.overlap.request import EVIDENCE, VERDICTS, Unit
+from talkhouse.overlap.request import DROPPED, EVIDENCE, VERDICTS, Unit
 from talkhouse.overlap.units import CONTEXT, FAMILIES
-from talkhouse.schema.sql import dicts
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.sql_files import sql_of
+from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.tokens import as_written
 
 
@@ -63,23 +67,25 @@ _FEW = 3
 
 
 def sentences(found: OverlapSummary) -> list[str]:
-    """Return what share of the examples of each split repeats a turn there; without verdicts, what share of turns.
+    """Return the share of each split's examples that repeat a turn there; without verdicts, the share of turns.
 
     The greatest shares come first.
     """
     shares = []
     for row in found.verdicts:
         repeated = row["dialogue"] + row["both"] + row["turn"]
-        split = ", ".join(one for one in (f"{row['corpus_id']}.{row['task']}", row["release"], row["split"]) if one)
+        split = ", ".join(part for part in (f"{row['corpus_id']}.{row['task']}", row["release"], row["split"]) if part)
         there = " or ".join(found.against) if len(found.against) <= _FEW else f"one of {len(found.against)} places"
         what = "a turn or a whole dialogue" if row["dialogue"] else "a turn"
         shares.append((repeated, row["examples"], f"of the examples of {split}", f"repeat {what} of {there}"))
     if not found.verdicts:
         for row in found.matrix:
             if row["unit"] == row["other_unit"] == Unit.TURN and row["place"] != row["other_place"]:
-                said = f"of the turns of {row['place']}", f"stand in {row['other_place']}"
-                shares.append((row["affected"], row["units"] or 0, *said))
-    shares = sorted((one for one in shares if 0 < one[0] <= one[1]), key=lambda one: (-one[0] / one[1], one[2:]))
+                parts = f"of the turns of {row['place']}", f"stand in {row['other_place']}"
+                shares.append((row["affected"], row["units"] or 0, *parts))
+    shares = sorted(
+        (share for share in shares if 0 < share[0] <= share[1]), key=lambda share: (-share[0] / share[1], share[2:])
+    )
     return [f"{part / whole:.1%} {of} ({part:,} of {whole:,}) {what}." for part, whole, of, what in shares]
 
 
@@ -90,50 +96,7 @@ def _worst(con: duckdb.DuckDBPyConnection, number: int) -> list[dict[str, Any]]:
     """
     ranks = " ".join(f"when '{verdict}' then {rank}" for rank, verdict in enumerate(EVIDENCE))
     return dicts(
-        con.execute(f"""
-with
-evidence as (
-    select *, case verdict {ranks} end as rank, if(verdict = 'both', 'turn', verdict) as unit
-    from main.examples
-    where verdict in ({", ".join(f"'{verdict}'" for verdict in EVIDENCE)})
-)
-
-select
-    evidence.corpus_id,
-    evidence.task,
-    evidence.release,
-    evidence.split,
-    evidence.example_index,
-    evidence.dialogue_id,
-    evidence.turn_index,
-    evidence.verdict,
-    evidence.unit,
-    matches.kind,
-    matches.shared,
-    matches.total,
-    matches.other_place,
-    matches.other_owner,
-    matches.other_turn_index,
-from evidence
-inner join main.places
-    on places.corpus_id = evidence.corpus_id
-    and places.release is not distinct from evidence.release
-    and places.split is not distinct from evidence.split
-inner join main.matches
-    on matches.unit = evidence.unit
-    and matches.place = places.place
-    and matches.owner = evidence.dialogue_id
-    and matches.turn_index is not distinct from if(evidence.unit = 'dialogue', null, evidence.turn_index)
-    and matches.other_unit = evidence.unit
-    and matches.other_place
-    = case evidence.unit when 'turn' then turn_place when 'context' then context_place else dialogue_place end
-where matches.kind <> 'same'
-qualify row_number() over (
-    partition by evidence.dialogue_id order by rank, similarity desc, words desc, task, example_index
-) = 1
-order by rank, matches.similarity desc, matches.words desc, evidence.dialogue_id
-limit {number}
-""")
+        con.execute(sql_of(__file__, "worst", ranks=ranks, verdicts=", ".join(map(literal, EVIDENCE)), number=number))
     )
 
 
@@ -237,7 +200,7 @@ def with_both_texts(
 
 
 def shingle_of(unit: str) -> int:
-    """Return how many tokens a shingle of a unit has."""
+    """Return the number of tokens in a shingle of a unit."""
     return next(family.shingle for family in FAMILIES if unit in family.units)
 
 
@@ -266,7 +229,7 @@ def shared_spans(con: duckdb.DuckDBPyConnection, text: str, other: str, length: 
 
 
 def _places(text: str, pieces: Sequence[str]) -> Spans:
-    """Return where each of some parts of a text stands in it; they are in order."""
+    """Return the position of each of some parts of a text, which are in order."""
     places, at = [], 0
     text = text.replace("\0", " ")
     for piece in pieces:
@@ -274,3 +237,46 @@ def _places(text: str, pieces: Sequence[str]) -> Spans:
         at = begin + len(piece)
         places.append((begin, at))
     return places
+
+
+VERDICTS_IN_SQL = f"{SCHEMA}.main.examples"
+"""The table of verdicts of a file that is attached."""
+
+
+def left_out(
+    warehouse: Warehouse, name: str, filters: Filters, path: Path, verdicts: Sequence[str] = DROPPED
+) -> LeftOut:
+    """Return the rows of a task's view to leave out, with the manifest's entry on them.
+
+    The file of verdicts is attached to the warehouse. Raises UsageError for a view that is no task's.
+    """
+    selection = select(warehouse, name, filters)
+    task = warehouse.task_of(selection.full_name)
+    if task not in {example.full_name for example in warehouse.catalogue.examples}:
+        raise UsageError(
+            f"{selection.full_name} is not a task, and only examples of tasks have verdicts",
+            next_step="name a task's view, or one of its splits; see: talkhouse views",
+        )
+    corpus_id, _, task_name = task.partition(".")
+    keys = [column for column in ("release", "split", "example_index") if column in selection.known]
+    same = " and ".join(f"judged.{key} is not distinct from {quoted(selection.name, key)}" for key in keys)
+    of_task = (
+        f"from {VERDICTS_IN_SQL} as judged "
+        f"where judged.corpus_id = {literal(corpus_id)} and judged.task = {literal(task_name)} and {same}"
+    )
+    among = ", ".join(map(literal, verdicts))
+    counts = warehouse.con.execute(
+        f"select verdict, count(*) from (select (select judged.verdict {of_task}) as verdict "
+        f"from {selection.source}{selection.where}) where verdict in ({among}) group by verdict order by verdict"
+    ).fetchall()
+    return LeftOut(
+        f"not exists (select 1 {of_task} and judged.verdict in ({among}))",
+        {**about(path), "left_out": {verdict: dict(counts).get(verdict, 0) for verdict in verdicts}},
+    )
+
+
+def about(path: Path) -> dict[str, Any]:
+    """Return by what the verdicts of a file are, for a manifest or for programs."""
+    run = kept_run(path) or {}
+    names = ("against", "threshold", "contains", "warehouse_fingerprint", "rows_sha256")
+    return {name: run[name] for name in names}

@@ -11,6 +11,7 @@ import duckdb
 from talkhouse.queries.heads import ViewQuery
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.schema.sql import insert, literal
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import fits_views
 from talkhouse.warehouse.tokens import LETTER_WITHOUT_BLANKS, tokens
 
@@ -38,8 +39,8 @@ def runs(form: str, length: int) -> str:
     parts = ", ".join(f"hashes[place + {offset}]" for offset in range(length))
     places = f"range(1, len(hashes) - {length - 2})"
     # The list of hashes is an argument of a lambda, so that it is made once.
-    made = f"list_distinct(list_transform({places}, lambda place: hash({parts})))"
-    return f"list_transform([{hashed}], lambda hashes: {made})[1]"
+    distinct = f"list_distinct(list_transform({places}, lambda place: hash({parts})))"
+    return f"list_transform([{hashed}], lambda hashes: {distinct})[1]"
 
 
 def too_many(units: str, most: str, found: str, option: str) -> QueryFailed:
@@ -80,58 +81,7 @@ def create_places(con: duckdb.DuckDBPyConnection, warehouse: str) -> None:
 
     Numbers follow the order of names by bytes, so that the lowest number is the lowest name.
     """
-    con.execute(f"""
-create table published as
-select
-    record_id,
-    dialogue_id,
-    corpus_id,
-    release,
-    split,
-    standard_split,
-    concat_ws('/', corpus_id, release, coalesce(split, subset)) as place,
-from {warehouse}.main.records
-where split is not null or subset is not null
-""")
-    con.execute(f"""
-create table standing as
-select distinct 'dialogue' as thing, dialogue_id as owner, place
-from published
-where split is not null and dialogue_id is not null
-union all
-select distinct 'candidate', candidates.text_id, place
-from {warehouse}.main.candidates inner join published on published.record_id = candidates.record_id
-where candidates.text_id is not null
-union all
-select distinct 'persona', persona_uses.persona_id, place
-from {warehouse}.main.persona_uses inner join published on published.record_id = persona_uses.record_id
-where persona_uses.persona_id is not null
-""")
-    con.execute("""
-create table places as
-select
-    row_number() over (order by place)::integer as place_no,
-    place,
-    min(corpus_id) as corpus_id,
-    min(release) as release,
-    min(split) as split,
-    min(standard_split) as standard_split,
-from published
-where place in (select standing.place from standing)
-group by place
-""")
-    con.execute("""
-create table owners as
-select row_number() over (order by thing, owner) as owner_no, thing, owner
-from (select distinct thing, owner from standing)
-""")
-    con.execute("""
-create table owner_places as
-select owners.owner_no, places.place_no
-from standing
-inner join owners on owners.thing = standing.thing and owners.owner = standing.owner
-inner join places on places.place = standing.place
-""")
+    con.execute(sql_of(__file__, "places", warehouse=warehouse))
 
 
 def create_turn_texts(con: duckdb.DuckDBPyConnection, warehouse: str) -> None:
@@ -153,19 +103,7 @@ def create_paths(con: duckdb.DuckDBPyConnection, warehouse: str, views: Iterable
     con.execute("create table contexts (corpus_id varchar, task varchar, context varchar)")
     insert(con, "contexts", [[view.schema, view.name, view.context] for view in views if view.context])
     with fits_views("the overlap"):
-        con.execute(f"""
-create table asked as
-select owners.owner_no, examples.turn_index, arg_min_null(paths.path, examples.task) as path
-from {warehouse}.main.examples
-inner join owners on owners.thing = 'dialogue' and owners.owner = examples.dialogue_id
-left join contexts on contexts.corpus_id = examples.corpus_id and contexts.task = examples.task
-left join {warehouse}.bi.turn_paths as paths
-    on paths.dialogue_id = examples.dialogue_id
-    and paths.turn_index = examples.turn_index
-    and case when contexts.context is null then paths.is_tree else contexts.context = 'replies' end
-where examples.turn_index is not null
-group by owners.owner_no, examples.turn_index
-""")
+        con.execute(sql_of(__file__, "asked", warehouse=warehouse))
 
 
 def _create_forms(con: duckdb.DuckDBPyConnection, table: str, texts: str) -> None:
@@ -179,66 +117,29 @@ from (
 """)
 
 
-_UNIT_NO = "owner_no * 4294967296 + {}::bigint + 2147483648"
-"""SQL: a number that has the order of (owner, turn_index), from which both are read."""
-OWNER_OF = "({} >> 32)"
-TURN_INDEX_OF = "(({} & 4294967295) - 2147483648)::integer"
-
-
 def _with_forms(unit: str, warehouse: str) -> str:
     """Return the query of all units of a kind: owner_no, turn_index, text, form, tokens, letters."""
     with_forms = "from said inner join turn_forms on turn_forms.text = said.text"
     if unit == "turn":
         return f"select owner_no, turn_index, said.text, form, tokens, letters {with_forms}"
     if unit == "dialogue":
-        return f"""
-select
-    owner_no,
-    0 as turn_index,
-    string_agg(said.text, chr(10) order by turn_index) as text,
-    coalesce(string_agg(nullif(form, ''), ' ' order by turn_index), '') as form,
-    sum(tokens)::bigint as tokens,
-    sum(letters)::bigint as letters,
-{with_forms}
-group by owner_no
-"""
+        return sql_of(__file__, "units_dialogue", with_forms=with_forms)
     if unit == "context":
         before = range(CONTEXT, 0, -1)
         texts, forms, counts, letters = (
             [f"lag({column}, {back}) over one_dialogue" for back in before]
             for column in ("said.text", "nullif(form, '')", "tokens", "letters")
         )
-        return f"""
-select owner_no, turn_index, text, form, tokens, letters
-from (
-    select
-        owner_no,
-        turn_index,
-        concat_ws(chr(10), {", ".join(texts)}) as text,
-        concat_ws(' ', {", ".join(forms)}) as form,
-        {" + ".join(f"coalesce({count}, 0)" for count in counts)} as tokens,
-        {" + ".join(f"coalesce({count}, 0)" for count in letters)} as letters,
-    {with_forms}
-    window one_dialogue as (partition by owner_no order by turn_index)
-)
-where (owner_no, turn_index) in (select owner_no, turn_index from asked where path is null)
-union all
-select
-    owner_no,
-    before.turn_index,
-    string_agg(said.text, chr(10) order by place),
-    coalesce(string_agg(nullif(form, ''), ' ' order by place), ''),
-    sum(tokens)::bigint,
-    sum(letters)::bigint,
-from (
-    select owner_no, turn_index, unnest(path[-{CONTEXT}:]) as answered, unnest(range({CONTEXT})) as place
-    from asked
-) as before
-inner join said using (owner_no)
-inner join turn_forms on turn_forms.text = said.text
-where said.turn_index = before.answered
-group by owner_no, before.turn_index
-"""
+        return sql_of(
+            __file__,
+            "units_context",
+            with_forms=with_forms,
+            texts=", ".join(texts),
+            forms=", ".join(forms),
+            counts=" + ".join(f"coalesce({count}, 0)" for count in counts),
+            letters=" + ".join(f"coalesce({count}, 0)" for count in letters),
+            most=CONTEXT,
+        )
     table, key = ("texts", "text_id") if unit == "candidate" else ("personas", "persona_id")
     return f"""
 select owners.owner_no, 0 as turn_index, {table}.text, form, tokens, letters
@@ -259,48 +160,4 @@ def create_units(con: duckdb.DuckDBPyConnection, warehouse: str, units: Collecti
             table = "texts" if unit == "candidate" else "personas"
             _create_forms(con, f"{unit}_forms", f"select distinct text from {warehouse}.main.{table}")
     rows = " union all ".join(f"select '{unit}' as unit, * from ({_with_forms(unit, warehouse)})" for unit in units)
-    # A text without a token is one, as it is; a joined form has tokens, so that the two never meet.
-    con.execute(f"""
-create table unit_rows as
-select
-    unit,
-    owner_no,
-    turn_index,
-    text,
-    if(tokens = 0, text, form) as form,
-    greatest(tokens, 1) as tokens,
-    if(tokens = 0, 1, {words("tokens", "letters")}) as words,
-from ({rows})
-where text <> ''
-""")
-    con.execute("""
-create table forms as
-select row_number() over () as form_no, form, any_value(tokens) as tokens, any_value(words) as words
-from unit_rows
-group by form
-""")
-    con.execute("""
-create table texts as
-select row_number() over () as text_no, text, form_no
-from (select text, any_value(form) as form from unit_rows group by text)
-inner join forms using (form)
-""")
-    con.execute(f"""
-create table units as
-select unit, owner_no, {_UNIT_NO.format("turn_index")} as unit_no, text_no, form_no
-from unit_rows
-inner join texts using (text)
-""")
-    con.execute("""
-create table holders as
-select unit, owner_no, text_no, any_value(form_no) as form_no, min(unit_no) as unit_no, count(*) as units
-from units
-group by unit, owner_no, text_no
-""")
-    con.execute("""
-create table form_holders as
-select unit, owner_no, form_no, min(unit_no) as unit_no, sum(units)::bigint as units
-from holders
-group by unit, owner_no, form_no
-""")
-    con.execute("drop table unit_rows")
+    con.execute(sql_of(__file__, "units", rows=rows, words=words("tokens", "letters")))

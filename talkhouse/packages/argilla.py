@@ -11,9 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from talkhouse.notes.notes_file import Note
+from talkhouse.export.pseudonyms import Pseudonyms
+from talkhouse.export.row_stream import OnRows
+from talkhouse.export.selection import Filters
+from talkhouse.notes.notes_file import Note, NoteNow
 from talkhouse.notes.returned_files import COMMENT, NOTE_LABEL
-from talkhouse.notes.states import NoteNow
 from talkhouse.packages.content import ExportPackage, PackageLayout, counted, described_file
 from talkhouse.packages.whole_dialogues import (
     DialoguePackage,
@@ -24,9 +26,6 @@ from talkhouse.packages.whole_dialogues import (
     with_notes,
     write_list,
 )
-from talkhouse.query.pseudonyms import Pseudonyms
-from talkhouse.query.row_stream import OnRows
-from talkhouse.query.selection import Filters
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
@@ -59,7 +58,7 @@ def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[s
 
 
 def _settings(schemes: Mapping[SchemeTarget, list[str]], note_labels: list[str]) -> dict[str, Any]:
-    """Return what a dataset has: the dialogue, a question for each scheme and for notes, and a comment."""
+    """Return the settings of a dataset: the dialogue, a question for each scheme and for notes, and a comment."""
     questions = [
         _question(level.name, is_required=True, **_answers(labels))
         for level, labels in schemes.items()
@@ -79,7 +78,7 @@ def _settings(schemes: Mapping[SchemeTarget, list[str]], note_labels: list[str])
 
 
 def _answers(labels: list[str], kind: str = "label_selection") -> dict[str, Any]:
-    """Return what is chosen from; of a single label nothing can be."""
+    """Return the options to choose from; a single label offers none."""
     if len(labels) == 1:
         return _TEXT
     return {"type": kind, "options": [{"value": label, "text": label} for label in labels]}
@@ -108,7 +107,7 @@ def _record(dialogue: Mapping[str, Any], *, is_list: bool) -> dict[str, Any]:
 
 
 def _of_notes(notes: Sequence[Note], *, is_list: bool) -> dict[str, Any]:
-    """Return what notes on a dialogue suggest: their labels, ``is_list`` if these are chosen from, and words."""
+    """Return the suggestions of notes on a dialogue: their labels, ``is_list`` if these are chosen from, and words."""
     whole = [note for note in notes if note.turn_index is None]
     labels = sorted({note.label for note in whole if note.label})
     words = [note.note for note in whole if note.note]

@@ -1,19 +1,19 @@
 """What a package is: its configurations, files, corpora and terms, and how a program's is planned and written."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from talkhouse.notes.states import NoteNow
+from talkhouse.export.composition import Composition
+from talkhouse.export.pseudonyms import AboutPseudonyms, Pseudonyms, about
+from talkhouse.export.row_stream import OnRows
+from talkhouse.export.selection import Filters, Selection
+from talkhouse.export.terms import LicencePart
+from talkhouse.notes.notes_file import NoteNow
 from talkhouse.packages.known_facts import CorpusFacts, known_facts
-from talkhouse.query.composition import Composition
-from talkhouse.query.pseudonyms import AboutPseudonyms, Pseudonyms, about
-from talkhouse.query.row_stream import OnRows
-from talkhouse.query.selection import Filters, Selection
-from talkhouse.query.terms import LicencePart
+from talkhouse.system.files import sha256_of
 from talkhouse.warehouse.opened import Warehouse
 
 
@@ -94,7 +94,7 @@ class ExportPackage:
     parts: tuple[LicencePart, ...]
     """The terms that apply to what is in it."""
     pseudonyms: str | None = None
-    """The fingerprint of the key by which ids of people are replaced; None where they are as published."""
+    """The fingerprint of the key by which ids of people are replaced, or None if they are as published."""
     notes: tuple[str, ...] = ()
     """What else is to be known of it, in sentences."""
     left_out: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class ExportPackage:
 
     @property
     def about_pseudonyms(self) -> AboutPseudonyms | None:
-        """What is to be said of the pseudonyms in it, and what still leads to people; None where there are none."""
+        """The text on the pseudonyms in it, and on what still leads to people, or None if there are none."""
         return about(self.pseudonyms, (corpus["corpus_id"] for corpus in self.corpora)) if self.pseudonyms else None
 
     @property
@@ -151,7 +151,7 @@ class PackageLayout:
     plan: Callable[[Warehouse, str, Filters, Pseudonyms | None], ExportPackage]
     """Plan what a name stands for, filtered; UsageError for what can't be in such a package."""
     write: Callable[[ExportPackage, Path, OnRows], list[dict[str, Any]]]
-    """Write the data, and what this program alone has, into a folder; return what the manifest says of each data file.
+    """Write the data, and what this program alone has, into a folder; return the manifest's entry of each data file.
 
     It is called again, with the same folder, where the memory was not enough.
     """
@@ -160,10 +160,8 @@ class PackageLayout:
 
 
 def described_file(path: Path, rows: int | None) -> dict[str, Any]:
-    """Return what the manifest says of a file of data that lies in the package's folder itself."""
-    with path.open("rb") as stream:
-        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    return {"path": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256}
+    """Return the manifest's entry of a data file in the package's folder itself."""
+    return {"path": path.name, "rows": rows, "bytes": path.stat().st_size, "sha256": sha256_of(path)}
 
 
 def counted(number: int, what: str) -> str:

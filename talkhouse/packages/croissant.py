@@ -8,17 +8,17 @@ from typing import Any
 
 from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
-from talkhouse.made import not_published
+from talkhouse.export.manifest import of_build
+from talkhouse.export.row_stream import OnRows
+from talkhouse.export.selection import Filters
+from talkhouse.export.terms import LicencePart
 from talkhouse.packages.content import Config, ExportPackage, PackageFile, PackageLayout
 from talkhouse.packages.croissant_record_sets import Ids, describe, schema_of
 from talkhouse.packages.export import provenance, title
 from talkhouse.packages.known_facts import Agreement, CorpusFacts, SchemeFacts
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
-from talkhouse.query.manifest import of_build
-from talkhouse.query.row_stream import OnRows
-from talkhouse.query.selection import Filters
-from talkhouse.query.terms import LicencePart
+from talkhouse.provenance import not_published
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.settings import version
 from talkhouse.warehouse.opened import Warehouse
@@ -81,10 +81,10 @@ def _has_key(warehouse: Warehouse, config: Config) -> bool:
 
 
 def _about(package: ExportPackage, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
-    """Return the properties; what nobody has declared is left out."""
+    """Return the properties; undeclared ones are left out."""
     cited = [Citation.from_corpus(corpus) for corpus in package.corpora]
     years = [citation.year for citation in cited if citation.year]
-    made = of_build(package.warehouse)
+    build = of_build(package.warehouse)
     properties = {
         "name": title(package),
         "description": "\n".join(_description(package, facts)),
@@ -95,9 +95,9 @@ def _about(package: ExportPackage, facts: Sequence[CorpusFacts]) -> dict[str, An
         "keywords": ["dialogue", "talkhouse", *(corpus.corpus_id for corpus in facts)],
         "inLanguage": list(dict.fromkeys(language for corpus in facts for language in corpus.languages)),
         "datePublished": str(max(years)) if years else None,
-        "version": made["talkhouse_release"] or version(),
+        "version": build["talkhouse_release"] or version(),
         # The id of the contents of the warehouse, by which a release is found again.
-        "identifier": f"sha256:{made['content_id']}" if made["content_id"] else None,
+        "identifier": f"sha256:{build['content_id']}" if build["content_id"] else None,
     }
     return {name: value for name, value in properties.items() if value}
 
@@ -127,10 +127,10 @@ def _creators(cited: Iterable[Citation]) -> list[dict[str, Any]]:
     """Return the authors of all corpora, each once, in the order of their publications."""
     authors = dict.fromkeys(author for citation in cited for author in citation.authors)
     return [
-        {"@type": "sc:Person", "name": f"{given} {family}", "givenName": given, "familyName": family}
-        if given
+        {"@type": "sc:Person", "name": f"{first} {family}", "givenName": first, "familyName": family}
+        if first
         else {"@type": "sc:Organization", "name": family}
-        for family, given in authors
+        for family, first in authors
     ]
 
 
@@ -165,8 +165,8 @@ def _declared(corpus: Mapping[str, Any]) -> Any:
 
 
 def _work(name: str, description: str, url: str | None) -> dict[str, Any]:
-    said = {"name": name, "description": description, "url": url}
-    return {"@type": "sc:CreativeWork", **{key: value for key, value in said.items() if value}}
+    properties = {"name": name, "description": description, "url": url}
+    return {"@type": "sc:CreativeWork", **{key: value for key, value in properties.items() if value}}
 
 
 _MAINTENANCE = (
@@ -176,8 +176,8 @@ _MAINTENANCE = (
 
 
 def _responsible_ai(package: ExportPackage, facts: Sequence[CorpusFacts]) -> dict[str, Any]:
-    """Return the properties of which something is known; demographics are said not to be published."""
-    schemes, said = [scheme for corpus in facts for scheme in corpus.schemes], package.about_pseudonyms
+    """Return the known properties; demographics are stated to be unpublished."""
+    schemes, pseudonyms = [scheme for corpus in facts for scheme in corpus.schemes], package.about_pseudonyms
     known = {
         "dataCollection": " ".join(_collection(corpus) for corpus in facts),
         "dataAnnotationProtocol": [f"{scheme.scheme}: {scheme.description}" for scheme in schemes],
@@ -187,7 +187,7 @@ def _responsible_ai(package: ExportPackage, facts: Sequence[CorpusFacts]) -> dic
             _agreement(scheme, agreement) for scheme in schemes for agreement in scheme.agreement
         ],
         "dataPreprocessingProtocol": list(_preprocessing(package.configs)),
-        "personalSensitiveInformation": [said["remark"]] if said else [],
+        "personalSensitiveInformation": [pseudonyms["remark"]] if pseudonyms else [],
         "dataReleaseMaintenancePlan": _MAINTENANCE,
     }
     return {f"rai:{name}": value for name, value in known.items() if value}
@@ -200,7 +200,7 @@ def _collection(corpus: CorpusFacts) -> str:
 
 
 def _annotators(scheme: SchemeFacts) -> str:
-    """Return how many have annotated a unit: the usual number, and the range where there is one."""
+    """Return the number of annotators of a unit: the usual number, and the range where there is one."""
     usual = f"{scheme.scheme}: {scheme.median_annotators}"
     if scheme.fewest_annotators == scheme.most_annotators:
         return usual

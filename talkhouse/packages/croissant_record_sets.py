@@ -50,11 +50,11 @@ class Ids:
 
     def new(self, *names: str) -> str:
         """Return an id of names, with ``/`` between them."""
-        made = "/".join(map(_plain_id, names))
-        while made in self._taken:
-            made += "_"
-        self._taken.add(made)
-        return made
+        new = "/".join(map(_plain_id, names))
+        while new in self._taken:
+            new += "_"
+        self._taken.add(new)
+        return new
 
 
 def describe(
@@ -187,7 +187,7 @@ class DataType:
     members: tuple[tuple[str, "DataType"], ...] = ()
 
     def properties(self) -> dict[str, Any]:
-        """Return what a field says of it, apart from members."""
+        """Return the properties of a field of it, apart from members."""
         named = {"dataType": self.name} if self.name else {}
         shaped = {"isArray": True, "arrayShape": ",".join(map(str, self.shape))} if self.shape else {}
         return {**named, **shaped}
@@ -196,7 +196,7 @@ class DataType:
 def _column_field(ids: Ids, path: Sequence[str], files: str, data_type: DataType, description: str) -> dict[str, Any]:
     """Describe a column: where its values are read, of what type they are, and what they mean.
 
-    ``path``: the id of the record set and the name of the column, of which its own id is made.
+    ``path``: the id of the record set and the name of the column, from which its own id is formed.
     """
     source = {"fileSet": {"@id": files}, "extract": {"column": path[-1]}}
     field = _field(ids, path, source, "$", data_type)
@@ -291,7 +291,7 @@ def _file_object(file: PackageFile, node_id: str) -> dict[str, Any]:
 def _file_set(files: Sequence[PackageFile], node_id: str) -> dict[str, Any]:
     """Describe the files of a record set, from which its rows are read.
 
-    Without ``containedIn``: mlcroissant then looks for them beside the description. With the file objects there it
+    Without ``containedIn``: mlcroissant then looks for them next to the description. With the file objects there it
     takes the description for valid and fails on the first row.
     """
     folder = re.sub(r"([*?\[])", r"[\1]", files[0].path.parent.as_posix())

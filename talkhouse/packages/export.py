@@ -8,31 +8,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
+from talkhouse.escaping import address, markdown, visible
+from talkhouse.export import manifest, sandbox
+from talkhouse.export.export import MEMORY
+from talkhouse.export.formats import Tool
+from talkhouse.export.pseudonyms import are_keys_public, pseudonyms
+from talkhouse.export.row_stream import OnRows
+from talkhouse.export.selection import NO_FILTERS, Filters
+from talkhouse.export.terms import ASKED, LicencePart, check_terms, with_terms
+from talkhouse.export.writers import markdown_head, markdown_line
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.made import not_published
-from talkhouse.notes.states import NoteNow
+from talkhouse.notes.notes_file import NoteNow
 from talkhouse.packages.content import ExportPackage, PackageLayout
-from talkhouse.query import manifest, sandbox
-from talkhouse.query.export import MEMORY
-from talkhouse.query.formats import Tool
-from talkhouse.query.pseudonyms import are_keys_public, pseudonyms
-from talkhouse.query.row_stream import OnRows
-from talkhouse.query.selection import NO_FILTERS, Filters
-from talkhouse.query.terms import ASKED, LicencePart, check_terms, with_terms
-from talkhouse.query.writers import markdown_head, markdown_line
+from talkhouse.provenance import not_published
 from talkhouse.schema.errors import RegistryError
 from talkhouse.settings import corpus_folders
 from talkhouse.system.atomic_output import atomic_folder, private_folder_at, private_folder_path
 from talkhouse.system.memory import in_little_memory
-from talkhouse.visible import address, markdown, visible
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.readers import source_files
+
+if TYPE_CHECKING:
+    from talkhouse.packages.chat import ChatOptions
 
 
 @dataclass(frozen=True)
@@ -57,19 +60,21 @@ def export_package(
     is_accepted: bool = False,
     key_file: Path | None = None,
     notes: Sequence[NoteNow] | None = None,
+    chats: "ChatOptions | None" = None,
     on_rows: OnRows = lambda _: None,
 ) -> WrittenPackage:
     """Write a corpus, or a view or table, as a folder for a program.
 
     ``is_accepted``: the user accepts the terms of the corpora; ``key_file``: the key of pseudonyms in place of ids of
-    people; ``notes`` of the user's go along where they fit. DuckDB sorts beside the folder if the warehouse was opened
-    with ``talkhouse.query.export.settings``.
+    people; ``notes`` of the user's go along where they fit; ``chats``: what chats look like. DuckDB sorts next to the
+    folder if the warehouse was opened with ``talkhouse.export.export.settings``.
 
     Raises UsageError for names, filters and folders that can't be, TermsNotAccepted, OutputFailed where there is no
     room, QueryFailed where a view fails.
     """
     # Only the module of the wanted program is imported.
-    layout: PackageLayout = import_module(f"talkhouse.packages.{tool}").LAYOUT
+    module = import_module(f"talkhouse.packages.{tool}")
+    layout: PackageLayout = module.LAYOUT if chats is None else module.layout(chats)
 
     def write(folder: Path) -> tuple[ExportPackage, list[dict[str, Any]]]:
         names = pseudonyms(warehouse, key_file, output) if key_file else None
@@ -105,7 +110,7 @@ def write_descriptions(package: ExportPackage, folder: Path) -> None:
 
 
 def title(package: ExportPackage) -> str:
-    """Return the title of what is in a package: that of the corpus, or which view it is and of which corpora."""
+    """Return the title of what is in a package: that of the corpus, or the view and its corpora."""
     titles = ", ".join(corpus["title"] for corpus in package.corpora)
     is_corpus = [corpus["corpus_id"] for corpus in package.corpora] == [package.name]
     return titles if is_corpus or not titles else f"{package.name} of {titles}"
@@ -135,8 +140,8 @@ def provenance(package: ExportPackage) -> dict[str, Any]:
     """Return the build and the published files that the rows came from: source file ids, sizes, SHA-256, addresses.
 
     ``files``: those on disk, by corpus and id, each with corpus_id, source_file_id, bytes, sha256, and url: where the
-    publisher offers it, or None where no declared file has its checksum, or its path and no known checksum. With
-    pseudonyms, a file that nobody offers is left out where keys lead to people: its name may be one of them.
+    publisher offers it, or None if no declared file has its checksum, or its path and no known checksum. With
+    pseudonyms, a file that no publisher offers is left out where keys lead to people: its name may be one of them.
     """
     return {
         **manifest.of_build(package.warehouse),
@@ -164,7 +169,7 @@ def _files(package: ExportPackage, corpus: Mapping[str, Any]) -> list[dict[str, 
 
 
 def _declared(corpus_id: str) -> tuple[Any, ...]:
-    """Return the files that the declaration of a corpus names; none where nobody here has it."""
+    """Return the files that the declaration of a corpus names; none if it is not installed here."""
     try:
         return all_corpora(corpus_folders())[corpus_id].sources
     except (KeyError, RegistryError):
@@ -202,12 +207,12 @@ def _together(package: ExportPackage) -> Iterator[str]:
     else:
         yield "Of what is in this folder, no terms are known beyond the licences below."
         yield ""
-    said = package.about_pseudonyms
-    yield said["remark"] if said else "Texts are as they were published, and so are the names in them."
+    about = package.about_pseudonyms
+    yield about["remark"] if about else "Texts are as they were published, and so are the names in them."
 
 
 def _asked(parts: Iterable[LicencePart]) -> Iterator[str]:
-    """Return what parts ask, each once, and of what is share-alike the licences."""
+    """Return the conditions of parts, each once, and the licences of share-alike ones."""
     asking = list(parts)
     for flag, asked in ASKED.items():
         of_these = [part for part in asking if flag in part.flags]

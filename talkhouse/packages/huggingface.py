@@ -12,15 +12,15 @@ import yaml
 from pyarrow import parquet
 from pyarrow.types import is_fixed_size_list, is_list, is_struct
 
+from talkhouse.export.expressions import QueryColumn
+from talkhouse.export.row_stream import OnRows
+from talkhouse.export.terms import LicencePart
 from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile, PackageLayout
 from talkhouse.packages.croissant import write_croissant
 from talkhouse.packages.export import LICENCES, title
 from talkhouse.packages.huggingface_card import card
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
-from talkhouse.query.expressions import QueryColumn
-from talkhouse.query.row_stream import OnRows
-from talkhouse.query.terms import LicencePart
 from talkhouse.schema.sql import literal
 
 _RESERVED = {"all": "train"}
@@ -56,7 +56,7 @@ def _head(package: ExportPackage, folder: Path, files: Sequence[PackageFile]) ->
 
 
 def _described(package: ExportPackage) -> dict[str, Any]:
-    """Return what the Hub searches by; what nobody has declared is left out."""
+    """Return the metadata that the Hub searches; undeclared parts are left out."""
     ids = [corpus["corpus_id"] for corpus in package.corpora]
     categories = sorted({config.task_category for config in package.configs if config.task_category})
     content = {
@@ -185,7 +185,7 @@ def _features(config: Config, schema: Any) -> dict[str, _Feature]:
 
 
 def footer(config: Config, schema: Any) -> dict[str, str]:
-    """Return what a Parquet file says for ``datasets``, which then knows the classes without a card."""
+    """Return the metadata of a Parquet file for ``datasets``, which then knows the classes without a card."""
     return {"huggingface": json.dumps({"info": {"features": _features(config, schema)}}, ensure_ascii=False)}
 
 

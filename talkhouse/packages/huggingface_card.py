@@ -5,11 +5,11 @@ from typing import Any
 
 from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
-from talkhouse.made import not_published
+from talkhouse.export.composition import notes
 from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile, counted
 from talkhouse.packages.export import code, link, plain, provenance, table, ticks_around, title
 from talkhouse.packages.known_facts import CorpusFacts, SchemeFacts
-from talkhouse.query.composition import notes
+from talkhouse.provenance import not_published
 from talkhouse.settings import version
 from talkhouse.warehouse.build_facts import NOT_PUBLISHED, QUESTIONS
 
@@ -18,7 +18,7 @@ _SHOWN = 40
 
 
 def card(package: ExportPackage, files: Sequence[PackageFile]) -> str:
-    """Return what the card of a package with these files says below its head."""
+    """Return the body of the card of a package with these files."""
     cited = formats.bibtex(list(map(Citation.from_corpus, package.corpora))).rstrip()
     ticks = ticks_around(cited, 3)
     lines = [
@@ -151,10 +151,10 @@ def _type(kind: str, declared: Classes | None) -> str:
 
 
 def _notes(config: Config) -> Iterator[str]:
-    """Yield of which publisher's releases, subsets and languages the rows are, and what a reader may not expect."""
-    said = [*notes(config.composition), *config.warnings]
-    if said:
-        yield from (f"- {plain(line)}" for line in said)
+    """Yield the publisher's releases, subsets and languages of the rows, and surprises for a reader."""
+    lines = [*notes(config.composition), *config.warnings]
+    if lines:
+        yield from (f"- {plain(line)}" for line in lines)
         yield ""
 
 
@@ -173,37 +173,34 @@ def answers(package: ExportPackage, corpus: dict[str, Any], facts: CorpusFacts) 
     paper = f"See {corpus['homepage']} and the paper under Citation."
     if corpus["is_sample"]:
         paper = "This sample is invented, and comes with Talkhouse."
-    said = facts.datasheet
-    yield QUESTIONS["motivation"], f"{said.get('motivation') or paper} Funding: {_NOT_KNOWN}."
-    yield QUESTIONS["collection"], said.get("collection") or paper
-    yield QUESTIONS["composition"], _joined(said.get("composition"), _composition(facts))
-    yield QUESTIONS["quirks"], _joined(*said.get("quirks", ()), _errors(facts))
+    sheet = facts.datasheet
+    yield QUESTIONS["motivation"], f"{sheet.get('motivation') or paper} Funding: {_NOT_KNOWN}."
+    yield QUESTIONS["collection"], sheet.get("collection") or paper
+    yield QUESTIONS["composition"], _joined(sheet.get("composition"), _composition(facts))
+    yield QUESTIONS["quirks"], _joined(*sheet.get("quirks", ()), _errors(facts))
     languages = ", ".join(facts.languages) or _NOT_KNOWN
     yield "In which languages?", f"{languages}; which varieties of them: {NOT_PUBLISHED}."
     yield "When was it said?", _times(facts)
     yield "Who speaks?", f"{counted(facts.speaker_count, 'speaker')}; demographics: {NOT_PUBLISHED}."
-    yield (
-        QUESTIONS["labelling"],
-        _joined(
-            said.get("labelling"), _annotators(package, facts).rstrip(), f"Demographics of annotators: {NOT_PUBLISHED}."
-        ),
-    )
+    demographics = f"Demographics of annotators: {NOT_PUBLISHED}."
+    labelling = _joined(sheet.get("labelling"), _annotators(package, facts).rstrip(), demographics)
+    yield QUESTIONS["labelling"], labelling
     yield "Consent, payment, ethical review?", f"{_NOT_KNOWN.capitalize()} here. {paper}"
     yield "Does it name people?", _people(package)
     yield (
         "What was done to the texts?",
         "Nothing: they are as published, to the character. What a view does is said above, under its name.",
     )
-    categories = sorted({config.task_category for config in package.configs if config.task_category})
-    yield QUESTIONS["uses"], _joined(said.get("uses"), f"{', '.join(categories) or _NOT_KNOWN}; the terms above apply.")
-    yield QUESTIONS["limits"], said.get("limits") or f"{NOT_PUBLISHED.capitalize()}."
+    tasks = sorted({config.task_category for config in package.configs if config.task_category})
+    yield QUESTIONS["uses"], _joined(sheet.get("uses"), f"{', '.join(tasks) or _NOT_KNOWN}; the terms above apply.")
+    yield QUESTIONS["limits"], sheet.get("limits") or f"{NOT_PUBLISHED.capitalize()}."
     yield "Who maintains it?", "Its publisher. This package is made anew from the published files by Talkhouse."
-    if said:
-        yield QUESTIONS["sources"], _joined(*said.get("sources", ()))
+    if sheet:
+        yield QUESTIONS["sources"], _joined(*sheet.get("sources", ()))
 
 
 def _joined(*sentences: str | None) -> str:
-    """Write sentences as one text; those that nobody has said are left out."""
+    """Write sentences as one text; missing ones are left out."""
     return " ".join(filter(None, sentences))
 
 
@@ -234,7 +231,7 @@ def _times(facts: CorpusFacts) -> str:
 
 
 def _annotators(package: ExportPackage, facts: CorpusFacts) -> str:
-    """Return how many people labelled an item of each scheme that is in the package, and how far they agree."""
+    """Return the number of annotators per item of each scheme in the package, and their agreement."""
     schemes = {each.scheme for config in package.configs for each in config.classes}
     return "".join(_of_scheme(scheme) for scheme in facts.schemes if scheme.scheme in schemes)
 
@@ -242,16 +239,16 @@ def _annotators(package: ExportPackage, facts: CorpusFacts) -> str:
 def _of_scheme(facts: SchemeFacts) -> str:
     fewest, most = facts.fewest_annotators, facts.most_annotators
     number = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    said = f"{facts.scheme}: {number} annotator{'' if most == 1 else 's'} for each {facts.target}"
+    text = f"{facts.scheme}: {number} annotator{'' if most == 1 else 's'} for each {facts.target}"
     alphas = [(each.release, each.krippendorff_alpha) for each in facts.agreement]
     agree = ", ".join(
         f"{alpha:.2f}{f' ({release})' if release else ''}" for release, alpha in alphas if alpha is not None
     )
-    return f"{said}; {f'Krippendorff alpha: {agree}' if agree else f'agreement: {_NOT_KNOWN}'}. "
+    return f"{text}; {f'Krippendorff alpha: {agree}' if agree else f'agreement: {_NOT_KNOWN}'}. "
 
 
 def _people(package: ExportPackage) -> str:
-    if said := package.about_pseudonyms:
-        return f"{said['remark']} The key is {said['key']}."
+    if about := package.about_pseudonyms:
+        return f"{about['remark']} The key is {about['key']}."
     ids = "Ids of people are as published"
     return f"{ids}. Names and other personal data inside texts are as they were; how many there are: {_NOT_KNOWN}."

@@ -1,6 +1,6 @@
 """What a warehouse knows of a corpus that a datasheet asks for: counts, times, labels, annotators and their agreement.
 
-What is in no table is not here: nobody has said it, or it is in the paper.
+What is in no table is not here: it is unknown, or in the paper.
 """
 
 from collections import defaultdict
@@ -10,79 +10,12 @@ from datetime import datetime
 from typing import Any
 
 from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.build_facts import datasheets
 from talkhouse.warehouse.opened import Warehouse
 
-_CORPORA = """
-select
-    corpus_id, title, description, homepage, languages, is_sample,
-    dialogue_count, record_count, turn_count, speaker_count, label_count, quarantined_count
-from {db}.bi.corpora
-where list_contains($ids, corpus_id)
-order by corpus_id
-"""
-
-_TIMES = """
-select
-    dialogues.corpus_id, count(said_at) as timed_turn_count, min(said_at) as first_said_at, max(said_at) as last_said_at
-from {db}.main.turns
-inner join {db}.main.dialogues using (dialogue_id)
-where list_contains($ids, dialogues.corpus_id)
-group by dialogues.corpus_id
-"""
-
-_FINDINGS = """
-select corpus_id, rule, severity, count(*) as findings
-from {db}.meta.findings
-where list_contains($ids, corpus_id)
-group by corpus_id, rule, severity
-order by corpus_id, rule, severity
-"""
-
-_NAMES = """
-select scheme from {db}.main.schemes where list_contains($ids, split_part(scheme, '.', 1)) order by scheme
-"""
-
-# A label that a file repeats counts once, as in the views of agreement.
-_SCHEMES = """
-with units as (
-    select scheme, any_value(annotator_count) as annotator_count
-    from {db}.bi.label_counts
-    where scheme in ({schemes})
-    group by scheme, record_id, turn_index, persona_set, persona_position
-)
-
-select
-    split_part(schemes.scheme, '.', 1) as corpus_id,
-    schemes.scheme,
-    schemes.description,
-    schemes.target,
-    count(*) as units,
-    min(annotator_count) as fewest_annotators,
-    quantile_disc(annotator_count, 0.5) as median_annotators,
-    max(annotator_count) as most_annotators
-from units
-inner join {db}.main.schemes using (scheme)
-group by all
-order by schemes.scheme
-"""
-
 _PLACES = 6
 """Sums of floats differ in the last places from one run to the next."""
-
-_AGREEMENT = """
-select
-    release,
-    unit_count as units,
-    round(mean_majority_share, {places}) as mean_majority_share,
-    round(krippendorff_alpha, {places}) as krippendorff_alpha,
-    round(fleiss_kappa, {places}) as fleiss_kappa
-from {db}.bi.scheme_agreement
-where scheme = {scheme}
--- Of several releases each is told, and not what they are together.
-qualify count(*) over () = 1 or not is_default
-order by release nulls first
-"""
 
 
 @dataclass(frozen=True)
@@ -94,7 +27,7 @@ class Agreement:
     mean_majority_share: float
     """Mean share of a unit's annotators who gave its commonest label, 0 to 1."""
     krippendorff_alpha: float | None
-    """For nominal data; None where a single label occurs."""
+    """For nominal data, or None if a single label occurs."""
     fleiss_kappa: float | None
     """None also where units differ in their number of annotators."""
 
@@ -134,7 +67,7 @@ class CorpusFacts:
     quarantined_count: int
     """Records that the files have and that could not be read."""
     timed_turn_count: int
-    """Turns of which it is known when they were said."""
+    """Turns with a known time."""
     first_said_at: datetime | None
     last_said_at: datetime | None
     findings: tuple[tuple[str, str, int], ...]
@@ -147,17 +80,17 @@ class CorpusFacts:
 def known_facts(
     warehouse: Warehouse, corpus_ids: Iterable[str], compared: Collection[str] | None = None
 ) -> list[CorpusFacts]:
-    """Return what a warehouse knows of these corpora, in the order of their ids.
+    """Return the facts that a warehouse has on these corpora, in the order of their ids.
 
     ``compared``: the schemes whose agreement is wanted, which takes longest; None: all.
     """
     ids = sorted(corpus_ids)
-    times = {row.pop("corpus_id"): row for row in _rows(warehouse, _TIMES, ids)}
+    times = {row.pop("corpus_id"): row for row in _rows(warehouse, "facts_times", ids)}
     findings = defaultdict[str, list[tuple[str, str, int]]](list)
-    for row in _rows(warehouse, _FINDINGS, ids):
+    for row in _rows(warehouse, "facts_findings", ids):
         findings[row["corpus_id"]].append((row["rule"], row["severity"], row["findings"]))
     schemes = _schemes(warehouse, ids, compared)
-    said = datasheets(warehouse.con, warehouse.database)
+    sheets = datasheets(warehouse.con, warehouse.database)
     no_times = {"timed_turn_count": 0, "first_said_at": None, "last_said_at": None}
     return [
         CorpusFacts(
@@ -165,20 +98,20 @@ def known_facts(
             **times.get(row["corpus_id"], no_times),
             findings=tuple(findings[row["corpus_id"]]),
             schemes=tuple(schemes[row["corpus_id"]]),
-            datasheet={} if row["is_sample"] else said.get(row["corpus_id"], {}),
+            datasheet={} if row["is_sample"] else sheets.get(row["corpus_id"], {}),
         )
-        for row in _rows(warehouse, _CORPORA, ids)
+        for row in _rows(warehouse, "facts_corpora", ids)
     ]
 
 
 def _schemes(
     warehouse: Warehouse, ids: list[str], compared: Collection[str] | None
 ) -> defaultdict[str, list[SchemeFacts]]:
-    names = [row["scheme"] for row in _rows(warehouse, _NAMES, ids)]
+    names = [row["scheme"] for row in _rows(warehouse, "facts_names", ids)]
     schemes = defaultdict[str, list[SchemeFacts]](list)
     # Names written out: DuckDB then reads the labels of these schemes alone, which takes a third of the time.
     listed = ", ".join(map(literal, names)) or "null"
-    for row in dicts(warehouse.con.execute(_written(warehouse, _SCHEMES, schemes=listed))):
+    for row in dicts(warehouse.con.execute(_written(warehouse, "facts_schemes", schemes=listed))):
         corpus_id, scheme = row.pop("corpus_id"), row["scheme"]
         is_compared = row["most_annotators"] > 1 and (compared is None or scheme in compared)
         schemes[corpus_id].append(SchemeFacts(**row, agreement=_agreement(warehouse, scheme) if is_compared else ()))
@@ -186,13 +119,13 @@ def _schemes(
 
 
 def _agreement(warehouse: Warehouse, scheme: str) -> tuple[Agreement, ...]:
-    query = _written(warehouse, _AGREEMENT, scheme=literal(scheme))
+    query = _written(warehouse, "facts_agreement", scheme=literal(scheme))
     return tuple(Agreement(**row) for row in dicts(warehouse.con.execute(query)))
 
 
-def _rows(warehouse: Warehouse, query: str, ids: list[str]) -> list[dict[str, Any]]:
-    return dicts(warehouse.con.execute(_written(warehouse, query), {"ids": ids}))
+def _rows(warehouse: Warehouse, name: str, ids: list[str]) -> list[dict[str, Any]]:
+    return dicts(warehouse.con.execute(_written(warehouse, name), {"ids": ids}))
 
 
-def _written(warehouse: Warehouse, query: str, **names: str) -> str:
-    return query.format(db=quoted(warehouse.database), places=_PLACES, **names)
+def _written(warehouse: Warehouse, name: str, **fragments: str) -> str:
+    return sql_of(__file__, name, db=quoted(warehouse.database), places=_PLACES, **fragments)

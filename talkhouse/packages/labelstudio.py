@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from talkhouse.escaping import WORD_JOINER, visible
+from talkhouse.export.pseudonyms import Pseudonyms
+from talkhouse.export.row_stream import OnRows
+from talkhouse.export.selection import Filters
+from talkhouse.notes.notes_file import NoteNow
 from talkhouse.notes.returned_files import COMMENT, NOTE_LABEL, NOTE_LABEL_OF_DIALOGUE, NOTE_TEXT, ONLY_WORDS
-from talkhouse.notes.states import NoteNow
 from talkhouse.packages.content import ExportPackage, PackageLayout, described_file
 from talkhouse.packages.whole_dialogues import (
     DialoguePackage,
@@ -22,10 +26,6 @@ from talkhouse.packages.whole_dialogues import (
     with_notes,
     write_list,
 )
-from talkhouse.query.pseudonyms import Pseudonyms
-from talkhouse.query.row_stream import OnRows
-from talkhouse.query.selection import Filters
-from talkhouse.visible import WORD_JOINER, visible
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
@@ -100,10 +100,10 @@ def _name(level: SchemeTarget) -> str:
 def _task(dialogue: Mapping[str, Any]) -> dict[str, Any]:
     turns = dialogue["turns"] or ()
     about = known((name, dialogue[name]) for name in ("dialogue_id", "corpus_id", "title", "language"))
-    said = [{"author": turn["author"], "text": turn["text"], "turn_index": turn["turn_index"]} for turn in turns]
+    utterances = [{"author": turn["author"], "text": turn["text"], "turn_index": turn["turn_index"]} for turn in turns]
     by_model = {_MODEL: list(_results(dialogue)), "notes": list(_of_notes(dialogue))}
     predictions = [{"model_version": model, "result": results} for model, results in by_model.items() if results]
-    return {"data": {**about, _DIALOGUE: said}, "predictions": predictions}
+    return {"data": {**about, _DIALOGUE: utterances}, "predictions": predictions}
 
 
 def _results(dialogue: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

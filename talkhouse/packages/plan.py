@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import duckdb
 
-from talkhouse.ingest.contract.declaration import STANDARD_SPLITS
+from talkhouse.export.composition import composition, corpora_of, warnings
+from talkhouse.export.pseudonyms import Pseudonyms, with_pseudonyms
+from talkhouse.export.selection import NO_FILTERS, Filters, Selection, select
+from talkhouse.export.terms import parts_of
+from talkhouse.ingest.contract.definition import STANDARD_SPLITS
 from talkhouse.packages.content import Classes, ClassLabel, Config, ExportPackage, SplitRows, has_splits
 from talkhouse.queries.heads import ScoreQuery, ViewQuery
-from talkhouse.query.composition import composition, corpora_of, warnings
-from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
-from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
-from talkhouse.query.terms import parts_of
 from talkhouse.schema.errors import NothingLeft, UsageError, closest
 from talkhouse.schema.sql import identifier, literal
 from talkhouse.warehouse.opened import Warehouse
@@ -57,7 +56,7 @@ def plan(
         warehouse,
         name,
         configs,
-        _corpora(warehouse, selections),
+        corpora_in(warehouse, selections),
         parts_of(warehouse, selections),
         pseudonyms.fingerprint if pseudonyms else None,
         left_out=tuple(full_name for full_name, of_view in planned.items() if not of_view),
@@ -103,7 +102,7 @@ def _configs(
     pseudonyms: Pseudonyms | None,
     reserved: Mapping[str, str],
 ) -> dict[str, list[Config]]:
-    """Plan views; none for those without rows, or of which the filters leave none while they leave some of others."""
+    """Plan views, but for those without rows, or emptied by filters that leave rows of others."""
     planned, nothing = dict[str, list[Config]](), list[NothingLeft]()
     for name in names:
         try:
@@ -113,7 +112,7 @@ def _configs(
             nothing.append(error)
             continue
         parts = _by_release(warehouse, selection)
-        configs = [_config(warehouse, part, pseudonyms, reserved) for part in parts]
+        configs = [config_of(warehouse, part.name, part.selection, part.remark, pseudonyms, reserved) for part in parts]
         planned[name] = [config for config in configs if config]
     if nothing and not any(planned.values()):
         raise nothing[0]
@@ -141,15 +140,11 @@ def _by_release(warehouse: Warehouse, selection: Selection) -> Iterator[_Part]:
     if len(releases) < 2 or all(releases.values()):
         yield _Part(selection.name, selection)
         return
-    yield _Part(selection.name, _narrowed(selection, "is_default"), _DEFAULT)
+    yield _Part(selection.name, selection.narrowed("is_default"), _DEFAULT)
     for release in releases:
         where = f"release is not distinct from {literal(release) if release is not None else 'null'}"
         remark = "What has no release." if release is None else f"The publisher's release {release}."
-        yield _Part(f"{selection.name}_{release or _NO_RELEASE}", _narrowed(selection, where), remark)
-
-
-def _narrowed(selection: Selection, condition: str) -> Selection:
-    return replace(selection, conditions=(*selection.conditions, condition))
+        yield _Part(f"{selection.name}_{release or _NO_RELEASE}", selection.narrowed(where), remark)
 
 
 def _check_names(configs: Sequence[Config]) -> None:
@@ -164,11 +159,15 @@ def _check_names(configs: Sequence[Config]) -> None:
                 )
 
 
-def _config(
-    warehouse: Warehouse, part: _Part, pseudonyms: Pseudonyms | None, reserved: Mapping[str, str]
+def config_of(
+    warehouse: Warehouse,
+    name: str,
+    selection: Selection,
+    remark: str = "",
+    pseudonyms: Pseudonyms | None = None,
+    reserved: Mapping[str, str] = {},
 ) -> Config | None:
-    """Plan one configuration; None where it has no rows."""
-    selection = part.selection
+    """Return the plan of one configuration, or None if it has no rows."""
     if pseudonyms:
         selection = with_pseudonyms(selection, warehouse, pseudonyms)
     view, columns = warehouse.view_file(selection.full_name), _class_columns(warehouse, selection)
@@ -181,9 +180,9 @@ def _config(
     }
     of = composition(warehouse, selection)
     return Config(
-        file_name(part.name),
+        file_name(name),
         selection,
-        " ".join(filter(None, [relation(warehouse.con, selection.full_name)["comment"], part.remark])),
+        " ".join(filter(None, [relation(warehouse.con, selection.full_name)["comment"], remark])),
         _splits(selection, counted, reserved),
         _classes(warehouse, selection, columns, values),
         of,
@@ -226,16 +225,17 @@ def _rank(standard: str | None) -> int:
     return STANDARD_SPLITS.index(standard) if standard in STANDARD_SPLITS else len(STANDARD_SPLITS)
 
 
-def _meeting(selection: Selection, one: SplitRows, other: SplitRows) -> UsageError:
-    names = ["the rows without a split" if each.published is None else f"'{each.published}'" for each in (one, other)]
+def _meeting(selection: Selection, split: SplitRows, other: SplitRows) -> UsageError:
+    names = ["the rows without a split" if each.published is None else f"'{each.published}'" for each in (split, other)]
     return UsageError(
-        f"two splits would both be named '{one.name}': {names[0]} and {names[1]}",
+        f"two splits would both be named '{split.name}': {names[0]} and {names[1]}",
         where=selection.full_name,
         next_step="export them apart, with --split or --where",
     )
 
 
-def _corpora(warehouse: Warehouse, selections: Iterable[Selection]) -> list[dict[str, Any]]:
+def corpora_in(warehouse: Warehouse, selections: Iterable[Selection]) -> list[dict[str, Any]]:
+    """Return the corpora whose rows are selected."""
     ids = {corpus["corpus_id"] for selection in selections for corpus in corpora_of(warehouse, selection)}
     return [corpus for corpus in warehouse.corpora if corpus["corpus_id"] in ids]
 
@@ -263,28 +263,28 @@ class ClassColumn(NamedTuple):
 
 
 def _class_columns(warehouse: Warehouse, selection: Selection) -> tuple[ClassColumn, ...]:
-    """Return which of the selected columns are of classes, in their order."""
+    """Return the selected columns that have classes, in their order."""
     view = warehouse.view_file(selection.full_name)
     if view is None:
         return ()
     score = next((score for score in warehouse.catalogue.scores if score.full_name == view.full_name), None)
-    declared = {column: (scheme, labels) for column, scheme, labels in _declared(view, score)}
-    return tuple(
-        ClassColumn(column["name"], column["type"].endswith("[]"), *declared[column["name"]])
-        for column in selection.columns
-        if column["name"] in declared
-    )
+    is_list = {column["name"]: column["type"].endswith("[]") for column in selection.columns}
+    declared = {column.column: column for column in _declared(view, score, is_list)}
+    return tuple(declared[name] for name in is_list if name in declared)
 
 
-def _declared(view: ViewQuery, score: ScoreQuery | None) -> Iterator[tuple[str, str | None, tuple[ClassLabel, ...]]]:
-    """Yield the columns that a head declares, with the scheme or the labels of each."""
-    if view.label_column:
+def _declared(view: ViewQuery, score: ScoreQuery | None, is_list: Mapping[str, bool]) -> Iterator[ClassColumn]:
+    """Yield the columns that a head declares, of those that are known, with the scheme or the labels of each."""
+    if view.label_column and view.label_column in is_list:
         scheme = view.scheme or (score.scheme if score else None)
-        labels = score.labels if score and not scheme else ()
-        yield view.label_column, scheme, tuple(ClassLabel(label, view.label_meanings.get(label)) for label in labels)
+        bare = score.labels if score and not scheme else ()
+        labels = tuple(ClassLabel(label, view.label_meanings.get(label)) for label in bare)
+        yield ClassColumn(view.label_column, is_list[view.label_column], scheme, labels)
     for column, names in view.other_classes.items():
         is_scheme = len(names) == 1 and "." in names[0]
-        yield (column, names[0], ()) if is_scheme else (column, None, tuple(map(ClassLabel, names)))
+        scheme, labels = (names[0], ()) if is_scheme else (None, tuple(map(ClassLabel, names)))
+        if column in is_list:
+            yield ClassColumn(column, is_list[column], scheme, labels)
 
 
 def _classes(
@@ -294,7 +294,7 @@ def _classes(
 
     ``values``: by column those that occur in the selected rows.
     """
-    made = []
+    classes = []
     for column in columns:
         labels = _labels(warehouse, selection, column)
         names = {label.label for label in labels}
@@ -306,8 +306,8 @@ def _classes(
                 found=", ".join(f"'{value}'" for value in unnamed[:_SHOWN]),
                 next_step=f"declare them in {column.scheme or 'the head of the task'}, or leave them out with --where",
             )
-        made.append(Classes(column.column, column.is_list, labels, column.scheme))
-    return tuple(made)
+        classes.append(Classes(column.column, column.is_list, labels, column.scheme))
+    return tuple(classes)
 
 
 def _labels(warehouse: Warehouse, selection: Selection, column: ClassColumn) -> tuple[ClassLabel, ...]:

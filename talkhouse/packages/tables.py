@@ -1,22 +1,19 @@
 """Writes the rows of a package as Parquet: a folder for each configuration, files for each split."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import file_digest
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from pyarrow import parquet
-from pyarrow.ipc import get_record_batch_size  # type: ignore[attr-defined]
-
+from talkhouse.export.expressions import QueryColumn
+from talkhouse.export.manifest import described
+from talkhouse.export.row_stream import OnRows, QueryRows, row_groups
+from talkhouse.export.selection import Selection
+from talkhouse.export.writers import arrow_errors, write_shards
 from talkhouse.packages.content import Config, ExportPackage, PackageFile, SplitRows, has_splits
-from talkhouse.query.expressions import QueryColumn
-from talkhouse.query.manifest import described
-from talkhouse.query.row_stream import OnRows, QueryRows, row_groups
-from talkhouse.query.selection import Selection
-from talkhouse.query.writers import arrow_errors
+from talkhouse.system.files import sha256_of
 
 DATA = Path("data")
 """The folder of the rows in a package."""
@@ -33,14 +30,6 @@ class ParquetForm:
     """The SQL expression of a column's value."""
     metadata: Callable[[Config, Any], dict[str, str]] = lambda *_: {}
     """What the files say of themselves, from their Arrow schema."""
-
-
-class _Shard(NamedTuple):
-    """A file that is written, before the number of all files of its split is known."""
-
-    part: Path
-    rows: int
-    raw_bytes: int
 
 
 def write_tables(
@@ -65,15 +54,13 @@ def _write_config(
     rows = QueryRows(
         package.warehouse.con, package.warehouse.con.sql(selection.sql()), on_rows=on_rows, describe=describe
     )
-    own = DATA / config.name
-    (folder / own).mkdir(parents=True, exist_ok=True)
+    (folder / DATA / config.name).mkdir(parents=True, exist_ok=True)
     splits, files = {split.published: split for split in config.splits}, dict[str | None, list[PackageFile]]()
     with arrow_errors("Parquet"):
         schema, batches = rows.batches(lambda column: form.value(config, column))
         schema = schema.with_metadata({**schema.metadata, **form.metadata(config, schema)})
         for published, of_split in _cut(config, schema, batches):
-            shards = _write_shards(of_split, schema, folder / own / splits[published].name, shard_bytes)
-            files[published] = _named(shards, config, splits[published], folder, own)
+            files[published] = _write_split(of_split, schema, folder, config, splits[published], shard_bytes)
     return [file for split in config.splits for file in files[split.published]]
 
 
@@ -106,31 +93,22 @@ def _pieces(batch: Any, column: Any) -> Iterator[tuple[str | None, Any]]:
         begin += rows
 
 
-def _write_shards(batches: Iterable[Any], schema: Any, path: Path, shard_bytes: int) -> list[_Shard]:
-    shards: list[_Shard] = []
-    groups = row_groups(batches)
-    group = next(groups, None)
-    while group is not None:
-        part, rows, raw_bytes = path.with_name(f"{path.name}-{len(shards):05}.part"), 0, 0
-        # The Hub's viewer reads files by pages, of which the index tells.
-        paged = {"compression": "zstd", "write_page_index": True}
-        with part.open("wb") as stream, parquet.ParquetWriter(stream, schema, **paged) as writer:  # type: ignore[no-untyped-call]
-            while group is not None and (rows == 0 or stream.tell() < shard_bytes):
-                writer.write_batch(group)
-                rows, raw_bytes = rows + group.num_rows, raw_bytes + get_record_batch_size(group)
-                group = next(groups, None)
-        shards.append(_Shard(part, rows, raw_bytes))
-    return shards
+def _write_split(
+    batches: Iterable[Any], schema: Any, folder: Path, config: Config, split: SplitRows, shard_bytes: int
+) -> list[PackageFile]:
+    """Write the files of a split; they get their names when their number is known."""
+    own = DATA / config.name
 
+    def part(index: int) -> Path:
+        return folder / own / f"{split.name}-{index:05}.part"
 
-def _named(shards: Sequence[_Shard], config: Config, split: SplitRows, folder: Path, own: Path) -> list[PackageFile]:
-    """Rename the files of a split to their final names, now that their number is known."""
+    # The Hub's viewer reads files by pages, which the index locates.
+    paged = {"compression": "zstd", "write_page_index": True}
+    shards = write_shards(row_groups(batches), schema, lambda index: part(index).open("wb"), shard_bytes, **paged)
     files = []
     for index, shard in enumerate(shards):
         path = own / f"{split.name}-{index:05}-of-{len(shards):05}.parquet"
-        shard.part.rename(folder / path)
-        with (folder / path).open("rb") as stream:
-            sha256 = file_digest(stream, "sha256").hexdigest()
-        size = (folder / path).stat().st_size
+        part(index).rename(folder / path)
+        size, sha256 = (folder / path).stat().st_size, sha256_of(folder / path)
         files.append(PackageFile(config.name, split, path, shard.rows, size, sha256, shard.raw_bytes))
     return files

@@ -8,49 +8,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from talkhouse.notes.notes_file import Note
-from talkhouse.notes.states import NoteNow, NoteState
+from talkhouse.export.pseudonyms import Pseudonyms, with_pseudonyms
+from talkhouse.export.row_stream import OnRows
+from talkhouse.export.selection import Filters, Selection, select
+from talkhouse.export.terms import parts_of
+from talkhouse.notes.notes_file import Note, NoteNow, NoteState
 from talkhouse.packages.content import Config, ExportPackage, SplitRows, counted, described_file
-from talkhouse.query.pseudonyms import Pseudonyms, with_pseudonyms
-from talkhouse.query.row_stream import OnRows
-from talkhouse.query.selection import Filters, Selection, select
-from talkhouse.query.terms import parts_of
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts, literal
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.tables import metadata
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUES = "main.dialogues"
-
-# Who says a turn has a name beside the id; with pseudonyms the id alone, which is one. Labels of a dialogue are null's.
-_QUERY = """
-with
-chosen as ({dialogues}),
-said as ({turns}),
-counted as ({labels}),
-majorities as (
-    select dialogue_id, turn_index, scheme, min_by(label, (-vote_count, label)) as label
-    from counted
-    inner join main.labels using (scheme, label)
-    where label <> ''
-    group by dialogue_id, turn_index, scheme
-)
-select
-    chosen.*,
-    (
-        select list(struct_pack(turn_index := turn_index, author := coalesce({author}, role), text := text)
-            order by turn_index)
-        from said left join main.speakers using (speaker_id)
-        where said.dialogue_id = chosen.dialogue_id
-    ) as turns,
-    (
-        select list(struct_pack(turn_index := turn_index, scheme := scheme, label := label) order by turn_index, scheme)
-        from majorities
-        where majorities.dialogue_id = chosen.dialogue_id
-    ) as labels
-from chosen
-order by dialogue_id
-"""
 
 
 class SchemeTarget(NamedTuple):
@@ -78,7 +48,7 @@ class DialoguePackage(ExportPackage):
     def note_labels(self, *, is_of_turns: bool) -> list[str]:
         """Return the labels of notes on turns, or on dialogues."""
         notes = chain.from_iterable((self.noted or {}).values())
-        return sorted({one.label for one in notes if one.label and (one.turn_index is not None) == is_of_turns})
+        return sorted({note.label for note in notes if note.label and (note.turn_index is not None) == is_of_turns})
 
     def schemes(self) -> dict[SchemeTarget, list[str]]:
         """Return the labels of each scheme whose labels are in it, in their declared order; those of turns first."""
@@ -127,17 +97,19 @@ def plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudony
             next_step=f'name {_DIALOGUES}, and choose of it with --where "dialogue_id in (...)"',
         )
     if is_corpus:
-        dialogues = replace(dialogues, conditions=(*dialogues.conditions, f"corpus_id = {literal(name)}"))
+        dialogues = dialogues.narrowed(f"corpus_id = {literal(name)}")
     wanted = f"dialogue_id in (select dialogue_id from ({dialogues.rows(['dialogue_id'])}))"
-    turns = _of(select(warehouse, "main.turns"), wanted)
+    turns = select(warehouse, "main.turns").narrowed(wanted)
     place = "(turn_index is not null or persona_set is null)"
     votes = f"is_default and {place} and scheme_kind = 'single_label' and {wanted}"
-    labels = _of(select(warehouse, "bi.label_counts"), votes)
+    labels = select(warehouse, "bi.label_counts").narrowed(votes)
     left_over = _left_over(warehouse, f"{place} and {wanted}", labels)
     parts = parts_of(warehouse, [dialogues, turns, labels])
     if pseudonyms:
-        dialogues, turns, labels = (with_pseudonyms(one, warehouse, pseudonyms) for one in (dialogues, turns, labels))
-    query = _QUERY.format(
+        dialogues, turns, labels = (with_pseudonyms(rows, warehouse, pseudonyms) for rows in (dialogues, turns, labels))
+    query = sql_of(
+        __file__,
+        "whole_dialogues",
         dialogues=dialogues.sql(),
         turns=turns.sql(["dialogue_id", "turn_index", "speaker_id", "role", "text"]),
         labels=labels.sql(["dialogue_id", "turn_index", "scheme", "label", "vote_count"]),
@@ -196,7 +168,7 @@ def with_notes(package: ExportPackage, notes: Sequence[NoteNow]) -> DialoguePack
 
 
 def _left_over(warehouse: Warehouse, wanted: str, labels: Selection) -> tuple[SchemeTarget, ...]:
-    """Return what is labelled in the dialogues that are wanted, but not by these labels."""
+    """Return the schemes and targets of labels in the selected dialogues that are not among these labels."""
     rows = warehouse.con.execute(
         f"select scheme, turn_index is not null from main.annotations where {wanted} except "
         f"select scheme, turn_index is not null from ({labels.sql(['scheme', 'turn_index', 'label'])}) "
@@ -213,14 +185,10 @@ def not_shown(levels: Iterable[SchemeTarget]) -> Iterator[str]:
             yield f"left out: labels of {what} by {', '.join(schemes)} (several at once, or numbers)"
 
 
-def _of(selection: Selection, condition: str) -> Selection:
-    return replace(selection, conditions=(*selection.conditions, condition))
-
-
 def write_list(
     path: Path, package: ExportPackage, document: Callable[[Mapping[str, Any]], dict[str, Any]], on_rows: OnRows
 ) -> dict[str, Any]:
-    """Write a JSON array with a document for each dialogue; return what the manifest says of the file."""
+    """Write a JSON array with a document for each dialogue; return the manifest's entry of the file."""
     assert isinstance(package, DialoguePackage)  # noqa: S101 - it is what ``plan`` returns
     count = 0
     with path.open("w", encoding="utf-8", newline="\n") as stream:

@@ -73,7 +73,7 @@ class ColumnType:
 
 
 def column_type(duckdb_type: str, replacement: str | None = None) -> ColumnType | None:
-    """Return what a type of DuckDB becomes; None where nothing fits. ``replacement`` is for NUL in texts."""
+    """Return the type for a type of DuckDB, or None if none fits. ``replacement`` is for NUL in texts."""
     if duckdb_type == "VARCHAR":
         text = _replaced(replacement)
         return ColumnType("text", text, text, lambda x: x, True, True)
@@ -204,7 +204,7 @@ def select_proof_there(columns: Sequence[CopiedColumn], relation: str) -> str:
 
 
 def proof(rows: int, total: Any) -> Proof:
-    """Return what is compared; ``total`` is the sum of hashes, or None where there are no rows."""
+    """Return the compared values; ``total`` is the sum of hashes, or None if there are no rows."""
     return Proof(rows, f"{int(total or 0) % _MODULUS:016x}")
 
 

@@ -31,7 +31,7 @@ def load(
     schemas: Mapping[str, str],
     progress: Progress,
 ) -> list[Proof]:
-    """Make everything that is planned in new, empty schemas; return what proves each relation, as it is in DuckDB.
+    """Create the plan in new, empty schemas; return the proof of each relation, as it is in DuckDB.
 
     ``schemas``: what a schema of the warehouse is called there. Needs a transaction, and leaves it open.
     """
@@ -65,13 +65,13 @@ def _load(
     schemas: Mapping[str, str],
     progress: Progress,
 ) -> dict[str, Proof]:
-    """Fill a table, or make one of the rows of a view; return by name what proves it, and the views of its splits."""
+    """Fill a table, or make one of the rows of a view; return its proof and those of its views of splits, by name."""
     target = relation.there(schemas)
     if relation.kind is RelationKind.ROWS:
-        columns = ", ".join(
-            f"{quoted(column.name)} {column.type.name}{_collation(column.type.name)}" for column in relation.columns
-        )
-        run(server, f"create table {target} ({columns})")
+        types = [(quoted(column.name), column.type.name) for column in relation.columns]
+        # By this collation text sorts by its bytes, as in DuckDB.
+        columns = (f"{name} {kind}" + ' collate "C"' * kind.startswith("text") for name, kind in types)
+        run(server, f"create table {target} ({', '.join(columns)})")
     of_splits = [split_view.of_split for split_view in splits if split_view.of_split]
     by_split = "case when is_default then split end" if any(view.only_default for view in of_splits) else "split"
     rows, sums = _copy_rows(con, server, relation, target, progress, by_split if splits else None)
@@ -86,11 +86,6 @@ def _load(
     return {relation.name: proof(rows.total(), sums.total()), **proofs}
 
 
-def _collation(name: str) -> str:
-    """Return the collation by which text sorts by its bytes, as in DuckDB."""
-    return ' collate "C"' if name.startswith("text") else ""
-
-
 def _make_split_view(server: Connection[Any], relation: PublishedRelation, schemas: Mapping[str, str]) -> None:
     if of_split := relation.of_split:
         columns = ", ".join(quoted(column.name) for column in relation.columns)
@@ -100,7 +95,7 @@ def _make_split_view(server: Connection[Any], relation: PublishedRelation, schem
 
 
 def proof_here(con: duckdb.DuckDBPyConnection, relation: PublishedRelation) -> Proof:
-    """Return what proves a relation, as it is in DuckDB."""
+    """Return the proof of a relation, as it is in DuckDB."""
     ((rows, total),) = con.execute(select_proof_here(relation.columns, relation.selection.source)).fetchall()
     return proof(rows, total)
 
@@ -119,13 +114,13 @@ def _copy_rows(
     """
     columns = ", ".join(quoted(column.name) for column in relation.columns)
     rows, sums = Counter[str | None](), Counter[str | None]()
-    # FREEZE: whoever sees the table sees its rows, whenever his transaction began, and no vacuum has to follow.
+    # FREEZE: every transaction that sees the table sees its rows, whenever it began, and no vacuum has to follow.
     with server.cursor() as cursor, cursor.copy(f"copy {target} ({columns}) from stdin (freeze)".encode()) as copy:
         for batch in _batches(con, relation, by_split):
             copy.write(_text_bytes(batch.column("line")))
-            for split, number, total in _by_split(batch) if by_split else [(None, batch.num_rows, _sum(batch))]:
-                rows[split] += number
-                sums[split] += total
+            for part in _by_split(batch) if by_split else [SplitSum(None, batch.num_rows, _sum(batch))]:
+                rows[part.split] += part.rows
+                sums[part.split] += part.hashes
             progress.advance(batch.num_rows)
     return rows, sums
 
@@ -158,12 +153,20 @@ def _sum(batch: Any) -> int:
     return total
 
 
-def _by_split(batch: Any) -> Iterator[tuple[str | None, int, int]]:
+class SplitSum(NamedTuple):
+    """The number of some rows of a split, and the sum of their hashes."""
+
+    split: str | None
+    rows: int
+    hashes: int
+
+
+def _by_split(batch: Any) -> Iterator[SplitSum]:
     from pyarrow.lib import Table
 
     groups = Table.from_batches([batch]).group_by("split").aggregate([("hash", "count"), ("hash", "sum")])
     for group in groups.to_pylist():
-        yield group["split"], group["hash_count"], group["hash_sum"]
+        yield SplitSum(group["split"], group["hash_count"], group["hash_sum"])
 
 
 def _index(server: Connection[Any], relation: PublishedRelation, target: str) -> None:
@@ -209,12 +212,12 @@ def check_nul(con: duckdb.DuckDBPyConnection, plan: PublicationPlan) -> None:
     if not columns:
         return
     more = f"; {len(columns) - _SHOWN} more columns" if len(columns) > _SHOWN else ""
-    told = "; ".join(
+    found = "; ".join(
         f"{column.column} in {column.texts:,} rows: {', '.join(column.rows)}" for column in columns[:_SHOWN]
     )
     raise UsageError(
         "texts have the character NUL, which PostgreSQL can't store; nothing was copied",
-        found=told + more,
+        found=found + more,
         next_step="choose what stands in its place in the copy: --replace-nul TEXT",
     )
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from talkhouse.export.selection import Selection, select
 from talkhouse.migrations import VERSION_TABLE
 from talkhouse.postgres.column_types import CopiedColumn, column_type
-from talkhouse.query.selection import Selection, select
 from talkhouse.schema.errors import UsageError, closest, listed
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
@@ -61,7 +61,7 @@ class Options:
 
     @classmethod
     def from_record(cls, recorded: Any) -> "Options | None":
-        """Return what was asked for when a copy was published; None where that is not what Talkhouse records."""
+        """Return the options of a published copy, or None if they are not as Talkhouse records them."""
         match recorded:
             case {
                 "prefix": str(prefix),
@@ -146,7 +146,7 @@ class PublicationPlan:
 def make_plan(warehouse: Warehouse, options: Options) -> PublicationPlan:
     """Find what is to be published; UsageError for views that do not exist, and for names that are too long to do so.
 
-    A view that nobody has named is then left out.
+    A view that the user has not named is then left out.
     """
     _check_wanted(options.views, [name for (name,) in warehouse.con.execute(_VIEWS).fetchall()])
     planned: dict[str, PublishedRelation] = {}

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 from psycopg import Connection
 
+from talkhouse.export.sandbox import failure
 from talkhouse.ingest.progress import Progress
 from talkhouse.postgres.column_types import SETUP, Proof
 from talkhouse.postgres.load import check_nul, load, proof_here
@@ -46,7 +47,6 @@ from talkhouse.postgres.server import (
     run,
     where,
 )
-from talkhouse.query.sandbox import failure
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import identifier, quoted
@@ -116,10 +116,10 @@ def publish(
             return PublicationResult(PublicationOutcome.DRY_RUN, where(server), plan)
         drop_replaced(server, options.prefix)
         run(server, "begin")
-        made, proofs = _stage(warehouse, server, plan, names, made_from, progress)
+        created, proofs = _stage(warehouse, server, plan, names, made_from, progress)
         # Again, for others may have put something into these schemas meanwhile.
         former = replaceable(server, options.prefix, names.values(), published)
-        notes = replace_former(server, options.prefix, {new: name for name, new in made.items()}, former)
+        notes = replace_former(server, options.prefix, {new: name for name, new in created.items()}, former)
         notes += _left(server, published, [*former, *names.values()])
         _grant(server, list(names.values()), grant_select)
         warehouse.check_complete()
@@ -144,13 +144,13 @@ def _stage(
 
     ``names``: what a schema of the warehouse will be called there. The new ones are returned by these names.
     """
-    made = named_freely(server, names.values(), "~new", lambda _, new: run(server, f"create schema {quoted(new)}"))
-    staged = {schema: made[name] for schema, name in names.items()}
+    created = named_freely(server, names.values(), "~new", lambda _, new: run(server, f"create schema {quoted(new)}"))
+    staged = {schema: created[name] for schema, name in names.items()}
     proofs = load(warehouse.con, server, plan, staged, progress)
     check_equal(server, plan.relations, proofs, staged, progress)
     ids = known_ids(warehouse.con, warehouse.database, warehouse.path)
     write_record(server, staged[HOUSEKEEPING], made_from, list(names.values()), plan, proofs, ids)
-    return made, proofs
+    return created, proofs
 
 
 def _unchanged(
@@ -265,7 +265,7 @@ def verify(warehouse: Warehouse, url: str, prefix: str, progress: Progress) -> V
 
 
 def _published(server: Connection[Any], schema: str) -> tuple[Published, dict[str, Any]]:
-    """Return what is published, and its origin."""
+    """Return the record of the published copy, and its origin."""
     published = read_record(server, schema)
     if published is None:
         raise UsageError(
@@ -292,7 +292,7 @@ def _published(server: Connection[Any], schema: str) -> tuple[Published, dict[st
 
 
 def _others(server: Connection[Any], plan: PublicationPlan, schemas: Mapping[str, str]) -> dict[str, str | None]:
-    """Return what is there in place of a relation of the plan; None where nothing is."""
+    """Return the planned relations that differ, with what is there instead, or None if nothing is."""
     existing, others = relations(server, schemas.values()), dict[str, str | None]()
     for relation in plan.relations:  # a view comes before those of its splits
         there = existing.get((schemas[relation.selection.schema], relation.selection.name))

@@ -18,6 +18,7 @@ from talkhouse.postgres.plan import Options, PublicationPlan, PublishedRelation,
 from talkhouse.postgres.server import TABLE, VIEW, relations, run, where, writers
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import identifier, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import version
 from talkhouse.warehouse.content_ids import ContentIds
@@ -35,33 +36,6 @@ _ORIGIN = ("format", "build", "options")
 
 _PUBLICATION, _RELATIONS = "publication", "published_relations"
 
-_TABLES = """
-create table {0}.publication (
-    published_at timestamptz not null default clock_timestamp(),
-    origin jsonb not null,
-    schemas text[] not null
-);
-comment on table {0}.publication is 'What this copy of a warehouse was made from, by talkhouse publish.';
-comment on column {0}.publication.published_at is 'When it was made.';
-comment on column {0}.publication.origin is
-    'Format of the copy, build of the warehouse, what was asked for, version of Talkhouse, release and content id.';
-comment on column {0}.publication.schemas is 'The schemas that belong to it; the next publication replaces them.';
-create table {0}.published_relations (
-    relation text primary key,
-    kind text,
-    row_count bigint not null,
-    row_hash text,
-    left_out text
-);
-comment on table {0}.published_relations is 'A relation of the warehouse: how it was published, or why not.';
-comment on column {0}.published_relations.relation is 'Its name in the warehouse.';
-comment on column {0}.published_relations.kind is 'table, rows of a view, or view of a split.';
-comment on column {0}.published_relations.row_count is 'Number of its rows.';
-comment on column {0}.published_relations.row_hash is
-    'Sum of the hashes of its rows, which the warehouse has too, as talkhouse publish --verify computes them.';
-comment on column {0}.published_relations.left_out is 'Why it was left out; null where it was not.'
-"""
-
 _COLUMNS = {
     _PUBLICATION: ("published_at timestamp with time zone", "origin jsonb", "schemas text[]"),
     _RELATIONS: ("relation text", "kind text", "row_count bigint", "row_hash text", "left_out text"),
@@ -78,9 +52,9 @@ class Published:
 
     published_at: datetime | None
     origin: dict[str, Any] | None
-    """None where the record is not what Talkhouse writes: so it is equal to none."""
+    """None if the record is not as Talkhouse writes it: so it is equal to none."""
     schemas: list[str]
-    """Names in PostgreSQL, as recorded: whoever may write the record may have written them."""
+    """Names in PostgreSQL, as recorded: anyone who may write the record may have written them."""
     kinds: dict[str, str]
     """By the names of the relations in the warehouse."""
     proofs: dict[str, Proof]
@@ -101,7 +75,7 @@ class Published:
 
 
 def origin(warehouse: Warehouse, options: Options, format_number: int = FORMAT) -> dict[str, Any]:
-    """Return what a copy is made from, by the names in ``_ORIGIN``; the same makes the same copy."""
+    """Return the origin of a copy, by the names in ``_ORIGIN``; the same makes the same copy."""
     values = (format_number, warehouse.build, asdict(options))
     return dict(json.loads(json.dumps(dict(zip(_ORIGIN, values, strict=True)))))
 
@@ -117,9 +91,9 @@ def write_record(
 ) -> None:
     """Make the two tables in a schema; ``schemas`` are all that belong to the publication.
 
-    ``ids``: of which release and contents the warehouse is; they say nothing about whether a copy is the same.
+    ``ids``: the release and contents of the warehouse; they do not decide whether a copy is the same.
     """
-    run(server, _TABLES.format(quoted(schema)))
+    run(server, sql_of(__file__, "record_tables", schema=quoted(schema)))
     if others := writers(server, schema, list(_COLUMNS)):  # by default privileges
         run(server, _revoked(schema, others))
     insert = f"insert into {quoted(schema)}.{_PUBLICATION} (origin, schemas) values (%s, %s)"
@@ -133,10 +107,10 @@ def write_record(
 
 
 def read_record(server: Connection[Any], schema: str) -> Published | None:
-    """Return what the two tables in a schema say; None where they are not there.
+    """Return the content of the two tables in a schema, or None if they are not there.
 
     Raises UsageError, and has read nothing, where they are not tables of the publishing role, as it makes them, which
-    nobody else may write.
+    no other user may write.
     """
     existing = relations(server, [schema])
     if (schema, _PUBLICATION) not in existing:
@@ -214,8 +188,8 @@ def _json(text: str | None) -> Any:
 
 def _origin(text: str | None) -> dict[str, Any] | None:
     match _json(text):
-        case {"build": {"load_id": _, "finished_at": _}, "options": options} as made if Options.from_record(options):
-            return {name: made[name] for name in _ORIGIN if name in made}
+        case {"build": {"load_id": _, "finished_at": _}, "options": options} as origin if Options.from_record(options):
+            return {name: origin[name] for name in _ORIGIN if name in origin}
     return None
 
 
@@ -228,7 +202,7 @@ class CopyDifference(NamedTuple):
     name: str
     here: Proof
     there: Proof | None
-    """None where the copy does not have it."""
+    """None if the copy does not have it."""
     why: str | None = None
     """Why it was not read there."""
 
@@ -281,7 +255,7 @@ def differences(
 
 
 def proof_there(server: Connection[Any], relation: PublishedRelation, schemas: Mapping[str, str]) -> Proof | None:
-    """Return what proves a relation, as it is in PostgreSQL; None where there is none, or not with these columns."""
+    """Return the proof of a relation in PostgreSQL, or None if there is none with these columns."""
     query = select_proof_there(relation.columns, relation.there(schemas))
     try:
         ((rows, total),) = run(server, query).fetchall()

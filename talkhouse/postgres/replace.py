@@ -8,62 +8,37 @@ binds them to the new tables. Only the role's own views: to write one again runs
 
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from psycopg import Connection
 
+from talkhouse.escaping import visible
 from talkhouse.postgres.plan import SUFFIX
 from talkhouse.postgres.record import Published, read_record
 from talkhouse.postgres.server import TABLE, VIEW, impatient, marked, own_relations, owners, run, strange, where
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.warehouse import HOUSEKEEPING
-from talkhouse.visible import visible
 
 _ATTEMPTS = 20
 """How often to try what has to wait for readers."""
 
 _REPLACED = re.compile(r"(?P<schema>.*)~old(?P<number>\d+)")
 
-_VIEWS = """
-select distinct format('%%I.%%I', n.nspname, v.relname), pg_get_viewdef(v.oid), array_to_string(v.reloptions, ', '),
-    case when v.relkind <> 'v' then 'it is no plain view'
-        when v.relowner <> (select oid from pg_catalog.pg_roles where rolname = current_user)
-            then 'it belongs to another role' end
-from pg_catalog.pg_depend d
-join pg_catalog.pg_rewrite r on d.classid = 'pg_catalog.pg_rewrite'::regclass and r.oid = d.objid
-join pg_catalog.pg_class v on v.oid = r.ev_class
-join pg_catalog.pg_namespace n on n.oid = v.relnamespace
-join pg_catalog.pg_class read on d.refclassid = 'pg_catalog.pg_class'::regclass and read.oid = d.refobjid
-join pg_catalog.pg_namespace ours on ours.oid = read.relnamespace
-where ours.nspname = any(%(schemas)s) and n.nspname <> all(%(schemas)s)
-order by 1
-"""
 
-_GRANTS = """
-with granted as (
-    select format('schema %%I', nspname) as target, a.*, nspowner as owner, null as name
-    from pg_catalog.pg_namespace, aclexplode(nspacl) a where nspname = any(%(schemas)s)
-    union all
-    select format('table %%I.%%I', nspname, relname), a.*, relowner, null
-    from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = relnamespace, aclexplode(relacl) a
-    where nspname = any(%(schemas)s)
-    union all
-    select format('table %%I.%%I', nspname, relname), a.*, relowner, attname
-    from pg_catalog.pg_attribute t join pg_catalog.pg_class c on c.oid = attrelid
-        join pg_catalog.pg_namespace n on n.oid = relnamespace, aclexplode(attacl) a
-    where nspname = any(%(schemas)s)
-)
-select format('%%s%%s on %%s to %%s%%s', privilege_type, ' (' || quote_ident(name) || ')', target,
-    case when grantee = 0 then 'public' else grantee::regrole::text end,
-    case when is_grantable then ' with grant option' else '' end)
-from granted
-where grantee <> owner
-order by 1
-"""
+class DependentView(NamedTuple):
+    """A view in a schema that is not published, which reads one that is: a row of ``dependent_views.sql``."""
+
+    name: str
+    definition: str
+    options: str | None
+    obstacle: str | None
+    """Why it can't be bound to other tables."""
+
 
 _DEFAULTS = """
 select nspname from pg_catalog.pg_default_acl join pg_catalog.pg_namespace n on n.oid = defaclnamespace
@@ -74,29 +49,30 @@ where nspname = any(%(schemas)s) order by 1
 def replace_former(
     server: Connection[Any], prefix: str, staged: Mapping[str, str], published: Sequence[str]
 ) -> list[str]:
-    """Rename the published schemas out of the way, and new ones to their names; return what could not be kept.
+    """Rename the published schemas out of the way, and new ones to their names; return what was lost.
 
     ``staged``: what a new schema is called now -> its name. ``published``: those that are to be replaced.
     """
-    ours = {"schemas": list(published)}
-    held = _hold_readers(server, published, [name for name, *_, obstacle in run(server, _VIEWS, ours) if not obstacle])
-    grants = [grant for (grant,) in run(server, _GRANTS, ours)]
+    args = {"schemas": list(published)}
+    dependent = _dependent(server, published)
+    held = _hold_readers(server, published, [view.name for view in dependent if not view.obstacle])
+    grants = [grant for (grant,) in run(server, sql_of(__file__, "grants"), args)]
     lost = [held] if held else []
-    lost += [f"alter default privileges again, for the schema {schema}" for (schema,) in run(server, _DEFAULTS, ours)]
-    made = named_freely(server, published, "~old", lambda now, new: _rename(server, now, new)) if published else {}
-    for old in made.values():
+    lost += [f"alter default privileges again, for the schema {schema}" for (schema,) in run(server, _DEFAULTS, args)]
+    renamed = named_freely(server, published, "~old", lambda now, new: _rename(server, now, new)) if published else {}
+    for old in renamed.values():
         run(server, f"comment on schema {quoted(old)} is {literal(_replaced_mark(prefix))}")
     views = list(_views(server, prefix))
     for now, name in staged.items():
         _rename(server, now, name)
         run(server, f"comment on schema {quoted(name)} is {literal(published_mark(prefix))}")
     lost += [f"not granted again: {grant}: {why}" for grant in grants if (why := _tried(server, f"grant {grant}"))]
-    return lost + [note for view in views if (note := _moved(server, *view))]
+    return lost + [note for view in views if (note := _moved(server, view))]
 
 
 def drop_replaced(server: Connection[Any], prefix: str) -> list[str]:
-    """Drop what newer publications have replaced; return what must stay since somebody reads it, or why else."""
-    kept = []
+    """Drop what newer publications have replaced; return what must stay, as it is read or for another reason."""
+    notes = []
     for number, schemas in _replaced(server, prefix).items():
         try:
             with impatient(server):
@@ -106,12 +82,12 @@ def drop_replaced(server: Connection[Any], prefix: str) -> list[str]:
         except (psycopg.errors.DependentObjectsStillExist, psycopg.errors.LockNotAvailable) as error:
             why = error.diag.message_detail or "somebody is reading it"
         if why:
-            kept.append(f"the replaced copy in {', '.join(schemas)} stays for now: {'; '.join(why.splitlines())}")
-    return kept
+            notes.append(f"the replaced copy in {', '.join(schemas)} stays for now: {'; '.join(why.splitlines())}")
+    return notes
 
 
 def _obstacle(server: Connection[Any], prefix: str, number: int, schemas: Sequence[str]) -> str | None:
-    """Return what is in schemas that were replaced, and was not published there."""
+    """Return the objects in replaced schemas that were not published there."""
     try:
         published = read_record(server, f"{prefix}{HOUSEKEEPING}~old{number}")
     except UsageError as error:
@@ -151,8 +127,8 @@ def _replaced(server: Connection[Any], prefix: str) -> dict[int, dict[str, str]]
     return by_number
 
 
-def _views(server: Connection[Any], prefix: str) -> Iterator[tuple[str, str, str | None, str | None]]:
-    """Yield name, SQL, options and obstacle of views in other schemas that read what was set aside.
+def _views(server: Connection[Any], prefix: str) -> Iterator[DependentView]:
+    """Yield the views in other schemas that read what was set aside.
 
     Their SQL names tables as they are called at the moment, so these have their former names for that moment.
     """
@@ -162,25 +138,30 @@ def _views(server: Connection[Any], prefix: str) -> Iterator[tuple[str, str, str
             with impatient(server) as part:
                 for now, name in schemas.items():
                     _rename(server, now, name)
-                views = run(server, _VIEWS, {"schemas": list(schemas.values())}).fetchall()
+                views = [*_dependent(server, schemas.values())]
                 raise psycopg.Rollback(part)
         except _TAKEN:  # by somebody who has made a schema of that name since
-            rows = run(server, _VIEWS, {"schemas": list(schemas)}).fetchall()
-            views = [(*view, obstacle or "a schema that it reads is gone") for *view, obstacle in rows]
+            views = [
+                view._replace(obstacle=view.obstacle or "a schema that it reads is gone")
+                for view in _dependent(server, schemas)
+            ]
         yield from views
 
 
-def _moved(
-    server: Connection[Any], name: str, definition: str, options: str | None, obstacle: str | None
-) -> str | None:
+def _dependent(server: Connection[Any], schemas: Iterable[str]) -> Iterator[DependentView]:
+    return map(DependentView._make, run(server, sql_of(__file__, "dependent_views"), {"schemas": list(schemas)}))
+
+
+def _moved(server: Connection[Any], view: DependentView) -> str | None:
     """Bind a view to the new tables; return a note where that can't be, and it goes on reading the old ones."""
-    with_options = f" with ({options})" if options else ""
-    why = obstacle or _tried(server, f"create or replace view {name}{with_options} as {definition}", _ATTEMPTS)
-    return why and f"{name} still reads the replaced copy: {why}"
+    options = f" with ({view.options})" if view.options else ""
+    bind = f"create or replace view {view.name}{options} as {view.definition}"
+    why = view.obstacle or _tried(server, bind, _ATTEMPTS)
+    return why and f"{view.name} still reads the replaced copy: {why}"
 
 
 def _tried(server: Connection[Any], statement: str, attempts: int = 1) -> str | None:
-    """Run a statement that may fail; return why it did."""
+    """Run a statement that may fail; return its error."""
     why = None
     for _ in range(attempts):
         try:
@@ -203,7 +184,7 @@ _SHOWN = 10
 """Names that are shown of what stands in the way."""
 
 _NUMBERS, _GUESSES = 9, 200
-"""Numbers that are tried in their order, and how many after them that nobody can guess."""
+"""Numbers tried in order, and how many unguessable ones after them."""
 
 
 def published_mark(prefix: str) -> str:
@@ -265,16 +246,16 @@ def named_freely(
     ours.
     """
     for number in _numbers():
-        made = {name: f"{name}{ending}{number}" for name in names}
-        if owners(server, made.values()):
+        free = {name: f"{name}{ending}{number}" for name in names}
+        if owners(server, free.values()):
             continue
         try:
             with impatient(server):
-                for name, new in made.items():
+                for name, new in free.items():
                     make(name, new)
         except _TAKEN:
             continue
-        return made
+        return free
     raise ServerFailed(
         "no name is free for the schemas of a copy",
         where=where(server),

@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import Connection, Cursor, Transaction
 
+from talkhouse.escaping import visible
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import quoted
-from talkhouse.visible import visible
+from talkhouse.schema.sql_files import sql_of
 
 # The driver logs what goes wrong while it gives up a copy; the cause is raised, and told once.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -138,7 +139,7 @@ def locked(server: Connection[Any], prefix: str) -> Iterator[None]:
     """
     key = f"talkhouse publish {prefix}"
     ((is_ours,),) = run(server, "select pg_try_advisory_lock(hashtextextended(%s, 0))", [key]).fetchall()
-    holders = [] if is_ours else run(server, _HOLDER, [key]).fetchall()
+    holders = [] if is_ours else run(server, sql_of(__file__, "lock_holder"), [key]).fetchall()
     if holders:
         raise ServerFailed(
             "another process is publishing to these schemas",
@@ -147,16 +148,6 @@ def locked(server: Connection[Any], prefix: str) -> Iterator[None]:
             next_step="wait for it, or name other schemas with --schema-prefix",
         )
     yield
-
-
-_HOLDER = """
-select format('%%s as %%s since %%s (server process %%s)', coalesce(nullif(application_name, ''), 'a connection'),
-    usename, to_char(backend_start at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS UTC'), pid)
-from pg_catalog.pg_locks join pg_catalog.pg_stat_activity using (pid)
-where locktype = 'advisory' and database = (select oid from pg_catalog.pg_database where datname = current_database())
-    and objsubid = 1 and granted and usename = current_user
-    and (classid::bigint << 32) | objid::bigint = hashtextextended(%s, 0)
-"""
 
 
 def where(con: Connection[Any]) -> str:
@@ -171,14 +162,14 @@ def _explained(con: Connection[Any]) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        said = error.diag.message_primary or str(error).strip()
+        message = error.diag.message_primary or str(error).strip()
         details = [error.diag.message_detail, error.diag.context, error.diag.message_hint]
         raise ServerFailed(
             "the server did not do it; what was published before is unchanged"
             if error.sqlstate
             else "the connection to the server was lost",
             where=place,
-            found="; ".join([said, *(detail.splitlines()[0] for detail in details if detail)]),
+            found="; ".join([message, *(detail.splitlines()[0] for detail in details if detail)]),
             next_step=_REFUSED.get(error.sqlstate or "", _LOST),
         ) from None
 
@@ -208,8 +199,8 @@ def _not_a_url(found: str) -> UsageError:
 
 def _no_connection(message: str) -> ServerFailed:
     reason = message.strip().splitlines()[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
-    said = reason.rpartition("FATAL:")[2]
-    advice = next((step for word, step in _ADVICE.items() if word in said), _UNREACHABLE)
+    fatal = reason.rpartition("FATAL:")[2]
+    advice = next((step for word, step in _ADVICE.items() if word in fatal), _UNREACHABLE)
     is_reached = "FATAL:" in reason or advice != _UNREACHABLE
     return ServerFailed(
         "the server refused the connection" if is_reached else "the server can't be reached",
@@ -254,67 +245,6 @@ _KINDS = {
 
 _ME = "(select oid from pg_catalog.pg_roles where rolname = current_user)"
 
-_PARTS = """
-select 'pg_catalog.pg_trigger'::regclass as kind, oid, tgrelid as relation
-from pg_catalog.pg_trigger where not tgisinternal
-union all
-select 'pg_catalog.pg_policy'::regclass, oid, polrelid from pg_catalog.pg_policy
-union all
-select 'pg_catalog.pg_rewrite'::regclass, oid, ev_class from pg_catalog.pg_rewrite where ev_type <> '1'
-union all
--- Built-in functions and types are in no dependency; a view may read tables beside it, of the same owner.
-select d.classid, d.objid, owner.relation
-from (
-    select 'pg_catalog.pg_class'::regclass as kind, indexrelid as oid, indrelid as relation from pg_catalog.pg_index
-    union all
-    select 'pg_catalog.pg_constraint'::regclass, oid, conrelid from pg_catalog.pg_constraint
-    union all
-    select 'pg_catalog.pg_attrdef'::regclass, oid, adrelid from pg_catalog.pg_attrdef
-    union all
-    select 'pg_catalog.pg_rewrite'::regclass, oid, ev_class from pg_catalog.pg_rewrite where ev_type = '1'
-) as owner
-join pg_catalog.pg_depend d on d.classid = owner.kind and d.objid = owner.oid
-left join pg_catalog.pg_class used on d.refclassid = 'pg_catalog.pg_class'::regclass and used.oid = d.refobjid
-left join pg_catalog.pg_class self on self.oid = owner.relation
-where case
-    when used.oid is null then d.refclassid <> 'pg_catalog.pg_constraint'::regclass
-    else owner.kind = 'pg_catalog.pg_rewrite'::regclass and used.oid <> self.oid
-        and not (used.relkind = 'r' and used.relnamespace = self.relnamespace and used.relowner = self.relowner)
-end
-"""
-"""What depends on a table or view and is not made by a publication, or uses what is not built in."""
-
-_RELATIONS = f"""
-with parts as materialized ({_PARTS})
-select n.nspname, c.relname, c.relkind::text,
-    array(
-        select a.attname || ' ' || format_type(a.atttypid, null) from pg_catalog.pg_attribute a
-        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum
-    ),
-    array_remove(array[
-        case when n.nspowner <> {_ME}
-            then format('its schema belongs to the role %%I', pg_get_userbyid(n.nspowner)) end,
-        case when c.relowner <> {_ME} then format('it belongs to the role %%I', pg_get_userbyid(c.relowner)) end,
-        case when c.relpersistence <> 'p' then 'it is not permanent' end,
-        case when c.relrowsecurity or c.relforcerowsecurity then 'it has row security' end,
-        case when exists (select from pg_catalog.pg_inherits i where c.oid in (i.inhrelid, i.inhparent))
-            then 'it inherits, or is inherited from' end
-    ], null) || array(
-        select distinct 'it has the ' || pg_describe_object(p.kind, p.oid, 0) from parts p where p.relation = c.oid
-    )
-from pg_catalog.pg_class c
-join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-where n.nspname = any(%s) and c.relkind not in ('i', 'I', 't')
-"""
-
-_INSIDE = """
-select n.nspname, c.relname, pg_describe_object(d.classid, d.objid, 0)
-from pg_catalog.pg_depend d
-join pg_catalog.pg_namespace n on d.refclassid = 'pg_catalog.pg_namespace'::regclass and n.oid = d.refobjid
-left join pg_catalog.pg_class c on d.classid = 'pg_catalog.pg_class'::regclass and c.oid = d.objid
-where n.nspname = any(%s) and d.deptype = 'n'
-order by 3
-"""
 
 _MARKED = f"""
 select nspname from pg_catalog.pg_namespace
@@ -324,19 +254,6 @@ where nspowner = {_ME} and obj_description(oid, 'pg_namespace') = %s order by 1
 _OWNERS = f"""
 select nspname, nspowner = {_ME}, pg_get_userbyid(nspowner) from pg_catalog.pg_namespace
 where nspname = any(%s) order by 1
-"""
-
-_WRITERS = """
-select distinct case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end
-from pg_catalog.pg_class c
-join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-join lateral (
-    select grantee, privilege_type from aclexplode(c.relacl)
-    union all
-    select x.grantee, x.privilege_type from pg_catalog.pg_attribute t, aclexplode(t.attacl) x where t.attrelid = c.oid
-) as a on a.grantee <> c.relowner and a.privilege_type in ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE')
-where n.nspname = %s and c.relname = any(%s)
-order by 1
 """
 
 _NAMES = f"""
@@ -358,7 +275,7 @@ class OwnRelation(NamedTuple):
     """What a publication of this role would not have made so."""
 
     def differs(self, kind: str, columns: Sequence[str] | None = None) -> str | None:
-        """Return how it differs from what the role made, and so must not be read; None where it does not."""
+        """Return its difference from what the role made, for which it must not be read, or None."""
         differences = list(self.oddities)
         if self.kind != kind:
             differences.insert(0, f"it is a {_KINDS.get(self.kind, self.kind)}")
@@ -371,7 +288,9 @@ def relations(server: Connection[Any], schemas: Iterable[str]) -> dict[tuple[str
     """Describe what is in some schemas, by the names of schema and relation."""
     return {
         (schema, name): OwnRelation(kind, [_as_text(column) for column in columns], oddities)
-        for schema, name, kind, columns, oddities in run(server, _RELATIONS, [sorted(schemas)])
+        for schema, name, kind, columns, oddities in run(
+            server, sql_of(__file__, "own_relations", me=_ME), [sorted(schemas)]
+        )
     }
 
 
@@ -383,7 +302,7 @@ def _as_text(column: str) -> str:
 def strange(server: Connection[Any], schemas: Collection[str], listed: Mapping[tuple[str, str], str]) -> list[str]:
     """Describe what is in some schemas and not listed (with its kind), or is listed and not as the role made it."""
     existing, descriptions = relations(server, schemas), []
-    for schema, name, description in run(server, _INSIDE, [sorted(schemas)]):
+    for schema, name, description in run(server, sql_of(__file__, "inside_schemas"), [sorted(schemas)]):
         relation, kind = existing.get((schema, name)), listed.get((schema, name))
         if relation is None or kind is None:
             descriptions.append(visible(description))
@@ -404,7 +323,7 @@ def owners(server: Connection[Any], schemas: Iterable[str]) -> dict[str, str | N
 
 def writers(server: Connection[Any], schema: str, names: Sequence[str]) -> list[str]:
     """Name, as SQL does, the other roles that may write tables."""
-    return [role for (role,) in run(server, _WRITERS, [schema, list(names)])]
+    return [role for (role,) in run(server, sql_of(__file__, "writers"), [schema, list(names)])]
 
 
 def own_relations(server: Connection[Any], schemas: Iterable[str], kinds: Sequence[str] = (TABLE, VIEW)) -> list[str]:

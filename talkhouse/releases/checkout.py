@@ -12,19 +12,19 @@ import duckdb
 from platformdirs import user_cache_path
 
 from talkhouse import migrations, queries, schema
-from talkhouse.build.renew import renew
-from talkhouse.build.workspace import acquire_workspace, publish
 from talkhouse.citation.work import Citation, of_release, software
+from talkhouse.export.manifest import Cited, of_name
+from talkhouse.load.renew import renew
+from talkhouse.load.workspace import acquire_workspace, publish
 from talkhouse.queries.files import own_files
-from talkhouse.query.manifest import Cited, of_name
 from talkhouse.releases import manifest
-from talkhouse.releases.objects import is_without_room, rows_of
+from talkhouse.releases.objects import rows_of
 from talkhouse.releases.store import RELEASES, Stored, check_bytes, read, store_of
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import CatalogueError, OutputFailed, ReleaseDamaged, TalkhouseError, UsageError
 from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import insert
-from talkhouse.system.atomic_output import check_replaceable
+from talkhouse.system.atomic_output import OutputMessages, check_replaceable, database_errors
 from talkhouse.system.cache import Cache, code_of, key_of
 from talkhouse.warehouse.content_ids import source_of
 from talkhouse.warehouse.opened import opened
@@ -37,6 +37,12 @@ where database_name = system.main.current_database() and estimated_size > 0
     and (schema_name, table_name) not in (('meta', 'alembic_version'), ('meta', 'loads'))
 limit 1
 """
+
+_FULL = OutputMessages(
+    "there is no room for the warehouse; what was there before is unchanged",
+    "make room, or name a file on another disk",
+    "the warehouse can't be written",
+)
 
 _CACHE = Cache("release", ".duckdb", most=4)
 
@@ -57,7 +63,7 @@ def checkout(
         if not as_released:
             with suppress(CatalogueError):  # SQL that a corpus has brought may fit none of today's views: all stay then
                 renew(workspace.stage)
-        publish(workspace)
+        publish(workspace, None)
 
 
 def _fill(stored: Stored, path: Path, memory: str | None) -> None:
@@ -81,12 +87,12 @@ def _fill(stored: Stored, path: Path, memory: str | None) -> None:
                 con.register("rows_of_object", rows)
                 con.execute(f"insert into {table.table} by name from rows_of_object")
                 con.unregister("rows_of_object")
-        made = datetime.fromisoformat(release.created_at.removesuffix("Z"))
+        created = datetime.fromisoformat(release.created_at.removesuffix("Z"))
         readers = {corpus.corpus_id: corpus.reader_version for corpus in release.corpora}
         load = {
             "load_id": 1,
-            "started_at": made,
-            "finished_at": made,
+            "started_at": created,
+            "finished_at": created,
             "talkhouse_version": release.talkhouse_version,
             "schema_revision": release.schema_revision,
             "catalogue_hash": release.catalogue_hash,
@@ -104,15 +110,9 @@ def _fill(stored: Stored, path: Path, memory: str | None) -> None:
 @contextmanager
 def _explained(stored: Stored, output: Path) -> Iterator[None]:
     try:
-        yield
+        with database_errors(output, _FULL):
+            yield
     except duckdb.Error as error:
-        if is_without_room(error):
-            raise OutputFailed(
-                "there is no room for the warehouse; what was there before is unchanged",
-                where=output,
-                found=str(error).strip().splitlines()[0],
-                next_step="make room, or name a file on another disk",
-            ) from error
         raise ReleaseDamaged(
             f"the release '{stored.release.name}' is not of one piece: its rows do not fit its frame",
             where=stored.store,
@@ -166,7 +166,7 @@ def resolve(name: str, store: Path | None = None, *, as_released: bool = False, 
 
 
 def release_of(store: Path, name: str, content_id: str) -> Path | None:
-    """Return the warehouse file of a release with these contents; None where the store has none."""
+    """Return the warehouse file of a release with these contents, or None if the store has none."""
     with suppress(TalkhouseError):
         if find(name, store).release.content_id == content_id:
             return resolve(name, store, as_released=True)
@@ -174,13 +174,13 @@ def release_of(store: Path, name: str, content_id: str) -> Path | None:
 
 
 def cited_in(name: str, what: str | None, store: Path) -> Cited:
-    """Return what to cite of a release: its corpora, or those of a corpus, view or table in it, and the release."""
+    """Return the works to cite for a release: its corpora, or those of a corpus, view or table in it, and itself."""
     stored = find(name, store)
     with opened(resolve(name, store)) as of:
-        cited = Cited([Citation.from_corpus(one) for one in of.corpora], software(of.build))
+        cited = Cited([Citation.from_corpus(corpus) for corpus in of.corpora], software(of.build))
         if what is not None:
             cited = of_name(of, what)
     release = stored.release
-    corpora = [replace(one, version=f"Talkhouse release {release.name}") for one in cited.corpora]
+    corpora = [replace(corpus, version=f"Talkhouse release {release.name}") for corpus in cited.corpora]
     itself = of_release(release.name, release.content_id, stored.sha256, release.talkhouse_version)
     return Cited([*corpora, itself], cited.talkhouse)

@@ -1,7 +1,6 @@
 """Makes a release: hashes a warehouse, writes the rows that no release has yet, and last its name, by one rename."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ import duckdb
 from talkhouse.queries.checks import checks, run
 from talkhouse.releases import manifest
 from talkhouse.releases.manifest import ReleasedCorpus, ReleasedSource, ReleasedTable, ReleasedTask, ReleaseManifest
-from talkhouse.releases.objects import WrittenObject, frame_address, is_without_room, write_frame, write_rows
+from talkhouse.releases.objects import WrittenObject, frame_address, write_frame, write_rows
 from talkhouse.releases.store import (
     OBJECTS,
     RELEASES,
@@ -25,7 +24,7 @@ from talkhouse.releases.store import (
 )
 from talkhouse.schema.errors import CheckFailed, OutputFailed, ReleaseDamaged, UsageError, check_unicode
 from talkhouse.schema.sql import dicts, quoted
-from talkhouse.system.atomic_output import OutputMessages, output_errors
+from talkhouse.system.atomic_output import OutputMessages, database_errors, output_errors
 from talkhouse.system.files import sync
 from talkhouse.system.folders import new_folder
 from talkhouse.system.memory import in_little_memory
@@ -64,7 +63,7 @@ class Created(NamedTuple):
     """The manifest; of a dry run without the bytes and hashes of files that are not there."""
     new: int
     """Files that were written, or would be."""
-    kept: int
+    old: int
     """Files that the store had."""
     new_bytes: int | None
 
@@ -83,7 +82,11 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
             return _Creation(store, warehouse, request).plan()
     with output_errors(store, _FULL):
         store.mkdir(exist_ok=True)
-    with _explained(store), held(store, wait=request.wait, on_wait=request.on_wait):
+    with (
+        database_errors(store, _FULL),
+        output_errors(store, _FULL),
+        held(store, wait=request.wait, on_wait=request.on_wait),
+    ):
         _check_name(store, request.name)  # again: another process may have made it
         part = part_folder(store)
         settings = {"allowed_directories": [str(part)], "temp_directory": str(part / "sorting")}
@@ -112,20 +115,6 @@ def _check_name(store: Path, name: str) -> None:
         )
 
 
-@contextmanager
-def _explained(store: Path) -> Iterator[None]:
-    """Raise OutputFailed where there is no room, whether the system says so or DuckDB."""
-    try:
-        with output_errors(store, _FULL):
-            yield
-    except duckdb.Error as error:
-        if not is_without_room(error):
-            raise
-        raise OutputFailed(
-            _FULL.full, where=store, found=str(error).strip().splitlines()[0], next_step=_FULL.next_step
-        ) from error
-
-
 _CORPORA = """
 select corpus_id, title, reader_version, licence, licence_url, terms, citation, is_sample
 from {}.main.corpora order by corpus_id
@@ -149,45 +138,45 @@ class _Creation:
             raise damaged[0]
 
     def plan(self) -> Created:
-        """Return what would be made."""
+        """Return the release that would be created."""
         errors, warnings = self._check()
         contents = contents_of(self.con, self.database, self.corpora)
-        kept = self._kept()
+        reusable = self._reusable()
         files = [
-            kept.get(name) or WrittenObject(name, 0, "")
-            for name in (manifest.object_name(one.table, one.corpus, one.hash) for one in contents.tables)
+            reusable.get(name) or WrittenObject(name, 0, "")
+            for name in (manifest.object_name(table.table, table.corpus, table.hash) for table in contents.tables)
         ]
         frame = self._frame_name()
         data = manifest.as_data(
-            self._release(contents, files, kept.get(frame) or WrittenObject(frame, 0, ""), errors, warnings)
+            self._release(contents, files, reusable.get(frame) or WrittenObject(frame, 0, ""), errors, warnings)
         )
-        for one in [*data["tables"], data["frame"]]:
-            if one["file"] not in kept:
-                one["bytes"] = one["sha256"] = None
-        new = [one for one in files if one.file not in kept]
-        return Created(data, len(new) + (frame not in kept), len(files) - len(new) + (frame in kept), None)
+        for table in [*data["tables"], data["frame"]]:
+            if table["file"] not in reusable:
+                table["bytes"] = table["sha256"] = None
+        new = [file for file in files if file.file not in reusable]
+        return Created(data, len(new) + (frame not in reusable), len(files) - len(new) + (frame in reusable), None)
 
     def create(self, part: Path) -> Created:
         """Write what is new into a private folder, move it into the store, and give it its name."""
         errors, warnings = self._check()
         contents = contents_of(self.con, self.database, self.corpora)
-        kept, written, files = self._kept(), [], []
-        for one in contents.tables:
+        reusable, written, files = self._reusable(), [], []
+        for table in contents.tables:
             self.warehouse.check_complete()
-            name = manifest.object_name(one.table, one.corpus, one.hash)
-            if name not in kept:
-                written.append(write_rows(self.con, self.database, one, part))
-            files.append(kept.get(name) or written[-1])
+            name = manifest.object_name(table.table, table.corpus, table.hash)
+            if name not in reusable:
+                written.append(write_rows(self.con, self.database, table, part))
+            files.append(reusable.get(name) or written[-1])
         frame_name = self._frame_name()
-        frame = kept.get(frame_name)
+        frame = reusable.get(frame_name)
         if frame is None:
             frame = write_frame(self.con, self.database, part / frame_name)
             written.append(frame)
         release = self._release(contents, files, frame, errors, warnings)
         self.warehouse.check_complete()
         self._publish(release, part, written)
-        known = len(release.files)
-        return Created(manifest.as_data(release), len(written), known - len(written), sum(one.bytes for one in written))
+        new = len(written)
+        return Created(manifest.as_data(release), new, len(release.files) - new, sum(file.bytes for file in written))
 
     def _check(self) -> tuple[int, int]:
         """Count the checks that find something; CheckFailed where one fails."""
@@ -208,23 +197,23 @@ class _Creation:
         address = frame_address(self.con, self.database)
         return f"frame-{self.warehouse.build['schema_revision']}-{address}.duckdb"
 
-    def _kept(self) -> dict[str, WrittenObject]:
+    def _reusable(self) -> dict[str, WrittenObject]:
         """Return the files that a release has and that are there; one that none has is written anew."""
-        there, kept = objects_in(self.store), dict[str, WrittenObject]()
+        there, reusable = objects_in(self.store), dict[str, WrittenObject]()
         for stored in self.before:
-            for one in stored.release.files:
-                size = there.get(one.file)
-                if size == one.bytes:
-                    kept.setdefault(one.file, WrittenObject(one.file, one.bytes, one.sha256))
+            for file in stored.release.files:
+                size = there.get(file.file)
+                if size == file.bytes:
+                    reusable.setdefault(file.file, WrittenObject(file.file, file.bytes, file.sha256))
                 elif not self.request.repair:
                     raise ReleaseDamaged(
                         "the store has a damaged file, which another release needs",
-                        where=self.store / OBJECTS / one.file,
-                        expected=f"{one.bytes:,} bytes, as {stored.release.name} says",
+                        where=self.store / OBJECTS / file.file,
+                        expected=f"{file.bytes:,} bytes, as {stored.release.name} says",
                         found="no file" if size is None else f"{size:,} bytes",
                         next_step="take the file from a copy of the store, or write it again with: --repair",
                     )
-        return kept
+        return reusable
 
     def _release(
         self, contents: Contents, files: Sequence[WrittenObject], frame: WrittenObject, errors: int, warnings: int
@@ -255,10 +244,10 @@ class _Creation:
             checks=manifest.Checks(errors, warnings),
             quarantined=sum(corpus in wanted for (corpus,) in quarantined),
             tables=[
-                ReleasedTable(*one, file.file, file.bytes, file.sha256 or empty)
-                for one, file in zip(contents.tables, files, strict=True)
+                ReleasedTable(*table, file.file, file.bytes, file.sha256 or empty)
+                for table, file in zip(contents.tables, files, strict=True)
             ],
-            tasks=[ReleasedTask(*one) for one in contents.tasks],
+            tasks=[ReleasedTask(*task) for task in contents.tasks],
             frame=manifest.Frame(frame.file, frame.bytes, frame.sha256 or empty),
         )
 
@@ -279,10 +268,10 @@ class _Creation:
         for parent in (RELEASES, OBJECTS):
             (self.store / parent).mkdir(exist_ok=True)
         try:
-            for one in written:
-                target = self.store / OBJECTS / one.file
+            for file in written:
+                target = self.store / OBJECTS / file.file
                 is_new = not target.exists()
-                (part / one.file).replace(target)
+                (part / file.file).replace(target)
                 if is_new:
                     moved.append(target)
             sync(self.store / OBJECTS)

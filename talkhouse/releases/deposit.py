@@ -8,9 +8,9 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
+from talkhouse.export.terms import check_terms, parts_of_corpus
 from talkhouse.lake_format.inside import Inside
 from talkhouse.packages.export import licence_of_corpus, plain
-from talkhouse.query.terms import check_terms, parts_of_corpus
 from talkhouse.releases import manifest
 from talkhouse.releases.checkout import resolve
 from talkhouse.releases.store import (
@@ -46,10 +46,11 @@ def export(stored: Stored, output: Path, *, is_accepted: bool, force: bool) -> N
     with opened(resolve(stored.release.name, stored.store)) as warehouse:
         parts = [part for corpus in warehouse.corpus_ids for part in parts_of_corpus(warehouse, corpus)]
         check_terms(parts, is_accepted=is_accepted, lie_apart=True)
-        texts = {CITATION: _citation(stored, warehouse), LICENCES: _licences(stored, warehouse)}
+        licences = "".join(f"{line}\n" for line in _licences(stored, warehouse))
+        texts = {CITATION: _citation(stored, warehouse), LICENCES: licences}
     folder = f"{RELEASES}/{stored.release.name}"
     files = [f"{folder}/{manifest.CHECKSUM}", f"{folder}/{manifest.MANIFEST}"]
-    files += sorted({f"{OBJECTS}/{one.file}" for one in stored.release.files})
+    files += sorted({f"{OBJECTS}/{file.file}" for file in stored.release.files})
     with atomic_file(output) as part, ZipFile(part, "w", ZIP_STORED) as archive:
         for name in sorted([*files, *texts]):
             info = ZipInfo(name, _BEGIN)
@@ -66,11 +67,7 @@ def _citation(stored: Stored, warehouse: Warehouse) -> str:
     return formats.cff(f"Talkhouse release {stored.release.name}", cited)
 
 
-def _licences(stored: Stored, warehouse: Warehouse) -> str:
-    return "".join(f"{line}\n" for line in _lines(stored, warehouse))
-
-
-def _lines(stored: Stored, warehouse: Warehouse) -> Iterator[str]:
+def _licences(stored: Stored, warehouse: Warehouse) -> Iterator[str]:
     release = stored.release
     yield f"# Licences of the Talkhouse release {plain(release.name)}"
     yield ""
@@ -106,7 +103,7 @@ def _prune(store: Path, keep: Collection[str], part: Path | None) -> Pruned:
     stay = [read(store, name) for name in sorted({*keep})]
     for stored in stay:
         check_bytes(stored)
-    named = {one.file for stored in stay for one in stored.release.files}
+    named = {file.file for stored in stay for file in stored.release.files}
     gone = [name for name in names(store) if name not in keep]
     objects = {name: size for name, size in objects_in(store).items() if name not in named}
     if part is not None:
@@ -128,14 +125,14 @@ def listed(store: Path) -> list[dict[str, Any]]:
         raise damaged[0]
     users: dict[str, int] = {}
     for stored in found:
-        for file in {one.file for one in stored.release.files}:
+        for file in {released.file for released in stored.release.files}:
             users[file] = users.get(file, 0) + 1
     return [_listed(stored, users) for stored in found]
 
 
 def _listed(stored: Stored, users: dict[str, int]) -> dict[str, Any]:
     release = stored.release
-    sizes = {one.file: one.bytes for one in release.files}
+    sizes = {released.file: released.bytes for released in release.files}
     own = sum(size for file, size in sizes.items() if users[file] == 1)
     return {
         "name": release.name,

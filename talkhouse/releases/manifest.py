@@ -127,7 +127,10 @@ class ReleaseManifest(msgspec.Struct, frozen=True):
         if self.format != FORMAT:
             raise ValueError(f"format {self.format}; this Talkhouse reads format {FORMAT}")
         datetime.fromisoformat(self.created_at)  # ValueError for a date that is none
-        for keys in ([one.corpus_id for one in self.corpora], [(one.table, one.corpus) for one in self.tables]):
+        for keys in (
+            [corpus.corpus_id for corpus in self.corpora],
+            [(table.table, table.corpus) for table in self.tables],
+        ):
             if len({*keys}) < len(keys):
                 raise ValueError("something is there twice")
 
@@ -144,8 +147,8 @@ class ReleaseManifest(msgspec.Struct, frozen=True):
     @property
     def expected_id(self) -> str:
         """The content id that follows from its tables and tasks."""
-        tables = [TableHash(one.table, one.corpus, one.rows, one.rows_hash) for one in self.tables]
-        return content_id_of(tables, (TaskHash(*msgspec.structs.astuple(one)) for one in self.tasks))
+        tables = [TableHash(table.table, table.corpus, table.rows, table.rows_hash) for table in self.tables]
+        return content_id_of(tables, (TaskHash(*msgspec.structs.astuple(task)) for task in self.tasks))
 
 
 def object_name(table: str, corpus: str, rows_hash: str) -> str:

@@ -1,26 +1,23 @@
 """The files of a release: Parquet of the rows of a corpus in a table, and the frame; written, and read in bounds."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 from pyarrow import lib as pa
 
-from talkhouse.ingest.declared.record_files.parquet import open_parquet
-from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.files.limits import OF_TABLES
 from talkhouse.releases.manifest import ReleasedTable, object_name
 from talkhouse.releases.store import Stored
 from talkhouse.schema.errors import ReleaseDamaged, SourceError
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.tables import metadata
 from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
-from talkhouse.system.files import sync
+from talkhouse.system.files import sha256_of, sync
 from talkhouse.warehouse.rows_hash import TableHash, corpora_of, corpus_of
 
 
@@ -49,29 +46,12 @@ def described(path: Path) -> WrittenObject:
     """Force a file to the disk, take from everybody the right to write to it, and describe it."""
     sync(path)
     path.chmod(0o444)
-    with path.open("rb") as stream:
-        return WrittenObject(path.name, os.fstat(stream.fileno()).st_size, file_digest(stream, "sha256").hexdigest())
-
-
-_DDL = """
-select concat_ws(chr(31), 'table', schema_name, table_name, sql, comment)
-from system.main.duckdb_tables() where database_name = $1
-union all
-select concat_ws(chr(31), 'view', schema_name, view_name, sql, comment)
-from system.main.duckdb_views() where database_name = $1 and not internal
-union all
-select concat_ws(chr(31), 'column', schema_name, table_name, column_name, comment)
-from system.main.duckdb_columns() where database_name = $1 and not internal
-union all
-select concat_ws(chr(31), 'macro', schema_name, function_name, parameters::varchar, macro_definition, comment)
-from system.main.duckdb_functions() where database_name = $1 and not internal
-order by all
-"""
+    return WrittenObject(path.name, path.stat().st_size, sha256_of(path))
 
 
 def frame_address(con: duckdb.DuckDBPyConnection, database: str) -> str:
     """Hash all that a frame has: 32 hex digits."""
-    lines = [line for (line,) in con.execute(_DDL, [database]).fetchall()]
+    lines = [line for (line,) in con.execute(sql_of(__file__, "frame_ddl"), [database]).fetchall()]
     return sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
@@ -88,21 +68,12 @@ def write_frame(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> Wr
     return described(path)
 
 
-def is_without_room(error: duckdb.Error) -> bool:
-    """Whether DuckDB could not write, or had too little memory."""
-    kinds = (duckdb.IOException, duckdb.OutOfMemoryException)
-    return isinstance(error, kinds) or "Could not write" in str(error)
-
-
 @contextmanager
 def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
-    """Open an object and yield its rows as a stream of Arrow; ReleaseDamaged where that can't be.
-
-    What its pages unpack to is checked before they are, and nothing of it is code.
-    """
+    """Open an object and yield its rows as a stream of Arrow; ReleaseDamaged where that can't be."""
     try:
-        with stored.objects.reading(table.file) as stream:
-            yield open_parquet(stream, NamedFile(table.file, os.fstat(stream.fileno()).st_size, OF_TABLES))
+        with stored.objects.rows(table.file) as rows:
+            yield rows
     except (pa.ArrowException, BadRecord, SourceError, OSError, UnicodeDecodeError, OverflowError) as error:
         raise ReleaseDamaged(
             f"an object of the release '{stored.release.name}' can't be read",

@@ -1,30 +1,25 @@
 """The store: a folder of releases and their objects, which may be a stranger's; no link in it is followed."""
 
 import hashlib
-import json
 import os
 import re
 import shutil
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from talkhouse.lake_format.inside import Inside
 from talkhouse.releases import manifest
 from talkhouse.releases.manifest import ReleaseManifest
-from talkhouse.schema.errors import ReleaseDamaged, UsageError, WarehouseLocked, closest, error_text
+from talkhouse.schema.errors import ReleaseDamaged, UsageError, closest, error_text
 from talkhouse.settings import database
 from talkhouse.system.cache import is_kept
-from talkhouse.system.files import FOR_EVER, locked
+from talkhouse.system.files import locked_by_name
 
 RELEASES, OBJECTS = "releases", "objects"
 _PART = ".part-"
 _LOCK = ".lock"
-_LONGEST = 256_000_000
-"""Bytes that a manifest may have."""
 _OBJECT = re.compile(
     r"(main|meta)\.[a-z][a-z0-9_]*-[a-z][a-z0-9_]*-[0-9a-f]{32}\.parquet|frame-[0-9]{4}-[0-9a-f]{32}\.duckdb"
 )
@@ -45,7 +40,7 @@ class Stored(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What does not hold of a release, and of which file."""
+    """A defect of a release, and the file that has it."""
 
     file: str
     what: str
@@ -54,12 +49,12 @@ class Problem(NamedTuple):
         return f"{self.file}: {self.what}"
 
 
-def store_of(given: Path | None = None, db: Path | None = None) -> Path:
-    """Return the store: the one that was named, ``$TALKHOUSE_RELEASES``, or ``releases`` beside the warehouse.
+def store_of(path: Path | None = None, db: Path | None = None) -> Path:
+    """Return the store: ``path``, ``$TALKHOUSE_RELEASES``, or ``releases`` next to the warehouse.
 
     Beside a release that was opened there is none: then that of the warehouse of here.
     """
-    named = given or os.environ.get("TALKHOUSE_RELEASES")
+    named = path or os.environ.get("TALKHOUSE_RELEASES")
     beside = database(None if db is not None and is_kept(db) else db)
     return Path(named) if named else beside.absolute().parent / RELEASES
 
@@ -88,7 +83,7 @@ def read(store: Path, name: str) -> Stored:
         )
     folder = Inside(store, f"{RELEASES}/{name}")
     try:
-        content, checksum = _read(folder, manifest.MANIFEST), _read(folder, manifest.CHECKSUM)
+        content, checksum = (folder.document(file) for file in (manifest.MANIFEST, manifest.CHECKSUM))
         found_sha256, release = manifest.sha256(content), manifest.decode(content)
         if release.name != name:
             raise ValueError(f"it is of another release, {release.name}")
@@ -113,14 +108,6 @@ def checksum_line(sha256: str) -> str:
     return f"{sha256}  {manifest.MANIFEST}\n"
 
 
-def _read(folder: Inside, name: str) -> bytes:
-    with folder.reading(name) as stream:
-        content = stream.read(_LONGEST + 1)
-    if len(content) > _LONGEST:
-        raise ValueError(f"{name} is longer than {_LONGEST:,} bytes")
-    return content
-
-
 def read_all(store: Path) -> tuple[list[Stored], list[ReleaseDamaged]]:
     """Read all releases, from the first to the newest, and what is wrong with those that can't be."""
     good, bad = [], []
@@ -129,7 +116,7 @@ def read_all(store: Path) -> tuple[list[Stored], list[ReleaseDamaged]]:
             good.append(read(store, name))
         except ReleaseDamaged as error:
             bad.append(error)
-    return sorted(good, key=lambda one: (one.release.created_at, one.release.name)), bad
+    return sorted(good, key=lambda item: (item.release.created_at, item.release.name)), bad
 
 
 def problem_of(stored: Stored, file: str, size: int, sha256: str | None) -> Problem | None:
@@ -149,7 +136,7 @@ def problem_of(stored: Stored, file: str, size: int, sha256: str | None) -> Prob
 
 def problems_of_bytes(stored: Stored) -> list[Problem]:
     """Compare all files of a release with what its manifest says of their bytes."""
-    found = (problem_of(stored, one.file, one.bytes, one.sha256) for one in stored.release.files)
+    found = (problem_of(stored, file.file, file.bytes, file.sha256) for file in stored.release.files)
     return [problem for problem in found if problem is not None]
 
 
@@ -186,35 +173,12 @@ def held(store: Path, *, wait: bool = True, on_wait: Callable[[str], None] = lam
     Another process that has it is waited for; ``on_wait`` is called with who that is. Without ``wait`` that raises
     WarehouseLocked.
     """
-    lock = store / _LOCK
-
-    def taken() -> float:
-        holder = _holder(lock)
-        if not wait:
-            raise WarehouseLocked(
-                "another process writes to this store of releases",
-                where=store,
-                found=holder,
-                next_step="wait for it, or run the command without --no-wait to queue behind it",
-            )
-        on_wait(holder)
-        return FOR_EVER
-
-    with locked(lock, taken):
-        with suppress(OSError), os.fdopen(os.open(lock, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW), "w") as stream:
-            json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now(UTC):%F %T}"}, stream)
+    taken = "another process writes to this store of releases"
+    with locked_by_name(store / _LOCK, store, taken, wait=wait, on_wait=on_wait):
         for left in store.glob(f"{_PART}*"):
             if left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left, ignore_errors=True)
         yield
-
-
-def _holder(lock: Path) -> str:
-    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):  # anybody may have written it
-        with os.fdopen(os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)) as stream:
-            holder = json.loads(stream.read(1_000))
-        return f"process {holder['pid']} on {holder['host']}, since {holder['since']} UTC"
-    return "a process that has just started"
 
 
 def part_folder(store: Path) -> Path:

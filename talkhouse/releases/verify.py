@@ -18,7 +18,7 @@ from talkhouse.warehouse.rows_hash import VOLATILE, RowsHash, rows_hash
 
 
 def verify(store: Path, name: str) -> list[Problem]:
-    """Return what does not hold of a release; UsageError where there is none."""
+    """Return the defects of a release; UsageError if there is no such release."""
     try:
         stored = read(store, name)
     except ReleaseDamaged as error:

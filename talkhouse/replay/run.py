@@ -8,12 +8,6 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.build.plan import Plan, PublishedState, present, read_published
-from talkhouse.build.quality_gate import check_quarantine
-from talkhouse.build.request import BuildRequest, Input, QuarantineLimit
-from talkhouse.build.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
-from talkhouse.build.staging import Stage
-from talkhouse.build.workspace import Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.limits import DEFAULT, Limits
@@ -21,6 +15,12 @@ from talkhouse.ingest.outcomes import FileEnvelope, Loaded, Outcome, Rejected
 from talkhouse.ingest.progress import Progress
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.ingest.sources import FileBuffer, SourceFile
+from talkhouse.load.plan import Plan, PublishedState, present, read_published
+from talkhouse.load.quality_gate import check_quarantine
+from talkhouse.load.request import BuildRequest, Input, QuarantineLimit
+from talkhouse.load.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
+from talkhouse.load.staging import Stage
+from talkhouse.load.workspace import Workspace, acquire_workspace, migrate_old, publish, template_of
 from talkhouse.restore.output_paths import RestoredSource, sources
 from talkhouse.restore.raw_record import consistent
 from talkhouse.restore.write_back import fill
@@ -118,7 +118,7 @@ def replay(
             with warehouse.connect(workspace.stage) as con:
                 check_quarantine(con, wanted.values(), limit)
         if is_changed and not dry_run:
-            publish(workspace)
+            publish(workspace, template_of(workspace.published) and "")
         return ReplayResult(path, replayed, is_published=is_changed and not dry_run)
 
 
@@ -161,14 +161,14 @@ def _compare(workspace: Workspace, corpus_id: str) -> Replayed:
         old, loaded, before = _quarantine(con, corpus_id), _loaded(con, corpus_id), hashes_of(con, corpus_id)
     with warehouse.connect(workspace.stage) as con:
         new, loads, after = _quarantine(con, corpus_id), _loaded(con, corpus_id), hashes_of(con, corpus_id)
-    locations, now = {one[:2] for one in old}, {one[:2] for one in new}
+    locations, now = {record[:2] for record in old}, {record[:2] for record in new}
     refused_whole = {file for file, pointer in now if not pointer}
-    newly = [one for one in new if one[:2] not in locations and (one.file, "") not in locations]
+    newly = [record for record in new if record[:2] not in locations and (record.file, "") not in locations]
     return Replayed(
         corpus_id,
         quarantined=len(old),
-        passed=sum(one not in now and one[0] not in refused_whole for one in locations),
-        refused=Counter(one.rule for one in new if one not in newly),
+        passed=sum(location not in now and location[0] not in refused_whole for location in locations),
+        refused=Counter(record.rule for record in new if record not in newly),
         newly=newly,
         loaded=(loaded, loads),
         tables=[name for name in {**before, **after} if before.get(name) != after.get(name)],

@@ -1,4 +1,4 @@
-"""What the page says of a warehouse beside its charts: the build, corpora, splits, agreement, findings, checks."""
+"""The contents of the page in addition to its charts: the build, corpora, splits, agreement, findings, checks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ import duckdb
 from talkhouse import queries
 from talkhouse.charts.declared import NumberFormat
 from talkhouse.charts.view_cache import ViewCache
-from talkhouse.explore.schemes import LabelScheme, schemes_of, schemes_sql
+from talkhouse.dialogues.schemes import LabelScheme, schemes_of, schemes_sql
 from talkhouse.overlap.overlap_file import KINDS, path_to_read
 from talkhouse.overlap.read import OverlapSummary, read, sentences
-from talkhouse.report.report_tables import ReportTable, of_rows, table
+from talkhouse.report.figures import ReportTable, of_rows, table
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import dicts, identifier
 from talkhouse.warehouse.build_facts import fingerprint
@@ -25,7 +25,7 @@ _INTEGER, _DECIMAL, _PRECISE, _PERCENT = (
     NumberFormat.PERCENT,
 )
 
-# Not where its files came from: that is a path on somebody's machine.
+# Not where its files came from: that is a path on a user's machine.
 _BUILD = """
 select
     load_id, finished_at, talkhouse_version, schema_revision, catalogue_hash,
@@ -113,7 +113,7 @@ from bi.schemes where why_not_compared is not null order by scheme
 _CORPORA = "select * from bi.corpora order by corpus_id"
 
 QUERIES = (_CORPORA, _SIZES, _TASKS, *(2 * (_SPLITS, _LABELS)), _AGREEMENT, _SUBSETS, _NOT_COMPARED)
-"""What is asked of views that charts or other sections ask, too; of splits and labels, for each corpus."""
+"""Queries of views that charts or other sections query, too; those of splits and labels, for each corpus."""
 
 _CHECKS = "select condition, severity, offending from meta.checks order by offending = 0, severity, check_name"
 
@@ -147,7 +147,7 @@ _IN_SHORT = (
 
 
 def build(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """Return which build this is, and the number, size (bytes) and hash of the files that it read."""
+    """Return the build, and the number, size (bytes) and hash of the files that it read."""
     (found,) = dicts(con.execute(_BUILD))
     return found
 
@@ -158,7 +158,7 @@ def corpora(held: ViewCache) -> list[dict[str, Any]]:
 
 
 def files(con: duckdb.DuckDBPyConnection) -> ReportTable:
-    """Count the files and records of each corpus by what became of them."""
+    """Count the files and records of each corpus by outcome."""
     counts = dict.fromkeys(("Files", "Records", "Loaded", "In quarantine"), _INTEGER)
     return table(con, _FILES, {"Corpus": None, "Kind": None, **counts})
 
@@ -175,7 +175,7 @@ def tasks(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
 
 
 def publications(con: duckdb.DuckDBPyConnection, corpus_id: str) -> ReportTable:
-    """Return the publisher's releases of a corpus: how many dialogues each has, and how many by default."""
+    """Return the publisher's releases of a corpus: the number of dialogues of each, and of those by default."""
     heads = {"Publication": None, "Publisher's release": None, "Dialogues": _INTEGER, "Counted in charts": _INTEGER}
     return table(con, _PUBLICATIONS, {**heads, "What it is": None}, corpus=corpus_id)
 
@@ -203,7 +203,7 @@ def gold_labels(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str,
 
 
 def agreement(held: ViewCache) -> dict[str, ReportTable]:
-    """Return how far annotators agree: in short and in full on each unit once, and in each publisher's release."""
+    """Return the agreement of annotators: in short and in full on each unit once, and in each publisher's release."""
     rows = held.rows(_AGREEMENT).to_dicts()
     counted = [row for row in rows if row["is_default"]]
     short = {name: _AGREEMENT_HEADS[name] for name in _IN_SHORT}
@@ -215,7 +215,7 @@ def agreement(held: ViewCache) -> dict[str, ReportTable]:
 
 
 def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
-    """Return how far the annotators of each published file or folder agree."""
+    """Return the agreement of the annotators of each published file or folder."""
     heads = {
         "Scheme": None,
         "Publisher's release": None,
@@ -229,7 +229,7 @@ def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: ViewCache) -> Repo
 
 
 def not_compared(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
-    """Return the schemes of which nothing is said about agreement, and why."""
+    """Return the schemes without figures on agreement, with the reasons."""
     heads = {"Scheme": None, "Kind": None, "Why not": None, "Units": _INTEGER, "Labels": _INTEGER}
     return table(con, held.sql(_NOT_COMPARED), heads, "bi.schemes")
 
@@ -240,12 +240,12 @@ def findings(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 
 
 def checks(con: duckdb.DuckDBPyConnection) -> ReportTable:
-    """Return what the checks of the build found, those that found something first."""
+    """Return the results of the build's checks, those with findings first."""
     return table(con, _CHECKS, {"What should be true": None, "Severity": None, "Offending rows": _INTEGER})
 
 
 def exceptions(con: duckdb.DuckDBPyConnection) -> ReportTable:
-    """Return what corpora declare as known and meant, so that no check finds it."""
+    """Return the exceptions that corpora declare, which no check reports."""
     return table(con, _EXCEPTIONS, dict.fromkeys(("Corpus", "Check", "About", "Reason")))
 
 
@@ -263,17 +263,17 @@ _OVERLAP_HEADS: dict[str, tuple[str, NumberFormat | None]] = {
 
 @dataclass(frozen=True)
 class Overlap:
-    """What stands in two places, as far as the file beside the warehouse says."""
+    """The overlap, from the file next to the warehouse."""
 
     missing: str = ""
-    """Why there is nothing to say; empty where there is."""
+    """The reason why there is nothing to show; empty if there is something."""
     found: OverlapSummary | None = None
     sentences: Sequence[str] = ()
     matrix: ReportTable | None = None
 
 
 def overlap(warehouse: Warehouse) -> Overlap:
-    """Return what the file beside a warehouse says, the most affected places first; it is not computed here."""
+    """Return the contents of the file next to a warehouse, the most affected places first; it is not computed here."""
     path = path_to_read(warehouse.path)
     if not path.exists():
         return Overlap("It was not computed. Run talkhouse overlap, and write the report again.")

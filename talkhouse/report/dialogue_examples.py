@@ -1,7 +1,7 @@
 """Dialogues that the page shows, of each corpus the one most disagreed on and those of headlines; labels as bars.
 
-Which they are depends on the rows alone. Their texts are there only where the licence asks no more than to name the
-authors, as ``talkhouse export`` gives such rows without being asked to accept terms.
+The choice depends on the rows alone. Their texts are shown only if the licence asks no more than to name the
+authors, as ``talkhouse export`` writes such rows without acceptance of terms.
 """
 
 from collections import Counter
@@ -13,12 +13,13 @@ import duckdb
 
 from talkhouse.charts.declarations import conversations
 from talkhouse.charts.words import FilledHeadline
-from talkhouse.explore.dialogue import of_default, show
-from talkhouse.explore.schemes import PLAIN, BarPart, LabelScheme, Schemes
-from talkhouse.explore.turns import DialogueTurn, Votes, readable
-from talkhouse.query.selection import select
-from talkhouse.query.terms import parts_of
+from talkhouse.dialogues.dialogue import of_default, show
+from talkhouse.dialogues.schemes import PLAIN, BarPart, LabelScheme, Schemes
+from talkhouse.dialogues.turns import DialogueTurn, Votes, readable
+from talkhouse.export.selection import select
+from talkhouse.export.terms import parts_of
 from talkhouse.schema.sql import dicts
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import Warehouse
 
 _BEFORE, _AFTER = 3, 2
@@ -28,35 +29,6 @@ _LETTERS = 280
 """Of a turn's text that are shown at most."""
 
 _TEXTS = "main.turns"
-
-# Rounded: threads add up in any order, and turns with the same votes would differ in the last digits.
-_DISPUTED = """
-with disputed as (
-    select corpus_id, dialogue_id, turn_index, scheme, round(entropy, 9) as bits,
-    from bi.turn_agreement
-    where is_default and turn_index is not null and entropy > 0
-)
-
-select
-    corpus_id, dialogue_id, turn_index, scheme, bits,
-    count(*) over (partition by corpus_id, scheme, bits) as tied_count,
-from disputed
-qualify row_number() over (partition by corpus_id order by bits desc, dialogue_id, turn_index, scheme) = 1
-"""
-
-_USUAL = """
-with counted as (
-    select corpus_id, dialogue_id, count(*) as turn_count from bi.turns group by corpus_id, dialogue_id
-),
-
-middles as (
-    select corpus_id, quantile_disc(turn_count, 0.5) as middle from counted group by corpus_id
-)
-
-select corpus_id, dialogue_id, turn_count
-from counted inner join middles using (corpus_id)
-qualify row_number() over (partition by corpus_id order by abs(turn_count - middle), dialogue_id) = 1
-"""
 
 _DEFAULT = "select release from bi.default_releases where dialogue_id = ?"
 
@@ -77,14 +49,14 @@ class ExampleTurn:
     text: str
     is_cut: bool
     bars: dict[str, list[BarPart]]
-    """Scheme with several votes -> how often each label was given."""
+    """Scheme with several votes -> count of each label."""
     labels: list[tuple[str, str, str]]
-    "Scheme, label and meaning, where one was given."
+    "Scheme, label and meaning, if one annotator gave it."
 
 
 @dataclass(frozen=True)
 class _About:
-    """Which dialogue is an example, and of what."""
+    """A dialogue chosen as an example, with the reason."""
 
     corpus_id: str
     dialogue_id: str
@@ -101,7 +73,7 @@ class DialogueExample:
     about: _About
     turns: list[ExampleTurn]
     withheld: str = ""
-    """What the terms of its texts ask, where they are not shown."""
+    """The requirements of the terms of its texts, if they are not shown."""
 
     def of_turn(self, turn: ExampleTurn) -> str:
         """Return the anchor of one of its turns."""
@@ -109,16 +81,16 @@ class DialogueExample:
 
 
 def examples(
-    warehouse: Warehouse, said: Iterable[FilledHeadline], known: Schemes, *, is_accepted: bool
+    warehouse: Warehouse, headlines: Iterable[FilledHeadline], known: Schemes, *, is_accepted: bool
 ) -> list[DialogueExample]:
-    """Return the examples of all corpora, each dialogue once; ``known``: what is declared of the labels of schemes.
+    """Return the examples of all corpora, each dialogue once; ``known``: the declarations of the schemes' labels.
 
     ``is_accepted``: whether texts are shown whose terms require more than attribution.
     """
     con = warehouse.con
     of_corpora = _usual(con) | _disputed(con)
     chosen = {about.dialogue_id: about for about in of_corpora.values()}
-    wanted = {one.dialogue_id: one for one in said if one.dialogue_id and one.dialogue_id not in chosen}
+    wanted = {item.dialogue_id: item for item in headlines if item.dialogue_id and item.dialogue_id not in chosen}
     rows = con.execute(_CORPUS, [list(wanted)]).fetchall()
     for dialogue_id, corpus_id in rows:
         chosen[dialogue_id] = _About(corpus_id, dialogue_id, wanted[dialogue_id].turn_index, wanted[dialogue_id].text)
@@ -133,16 +105,16 @@ def examples(
 
 
 def places(con: duckdb.DuckDBPyConnection, shown: Iterable[DialogueExample]) -> dict[str, dict[int | None, str]]:
-    """Return where each dialogue that is shown is on the page, and each record that has one, by the index of the turn.
+    """Return the links to each dialogue on the page, and to each record that has one, by the index of the turn.
 
     None is the dialogue's own.
     """
     anchors: dict[str, dict[int | None, str]] = {
-        one.about.dialogue_id: {
-            None: f"#{one.id}",
-            **{turn.turn_index: f"#{one.of_turn(turn)}" for turn in one.turns},
+        example.about.dialogue_id: {
+            None: f"#{example.id}",
+            **{turn.turn_index: f"#{example.of_turn(turn)}" for turn in example.turns},
         }
-        for one in shown
+        for example in shown
     }
     return with_records(con, anchors)
 
@@ -150,13 +122,13 @@ def places(con: duckdb.DuckDBPyConnection, shown: Iterable[DialogueExample]) -> 
 def with_records(
     con: duckdb.DuckDBPyConnection, pages: Mapping[str, dict[int | None, str]]
 ) -> dict[str, dict[int | None, str]]:
-    """Return where dialogues are, and the records that publish them, too."""
+    """Return the links of dialogues with those of the records that publish them."""
     rows = con.execute(_PUBLISHED, {"dialogues": list(pages)}).fetchall()
     return {**pages, **{record_id: pages[dialogue_id] for record_id, dialogue_id in rows}}
 
 
 def _asked(warehouse: Warehouse) -> dict[str, str]:
-    """Return what the terms of texts ask of their users, by corpus, where it is more than to name the authors."""
+    """Return the requirements of the terms of texts, by corpus, if they are more than to name the authors."""
     asked: dict[str, set[str]] = {}
     for part in parts_of(warehouse, [select(warehouse, _TEXTS)]):
         if more := {*part.flags} - {"attribution"}:
@@ -165,9 +137,10 @@ def _asked(warehouse: Warehouse) -> dict[str, str]:
 
 
 def _disputed(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
-    """Return for each corpus the turn of which its annotators say the most different things."""
+    """Return for each corpus the turn on which its annotators disagree most."""
     chosen = {}
-    for corpus_id, dialogue_id, turn_index, scheme, bits, tied_count in con.execute(_DISPUTED).fetchall():
+    disputed = con.execute(sql_of(__file__, "disputed_turns")).fetchall()
+    for corpus_id, dialogue_id, turn_index, scheme, bits, tied_count in disputed:
         tied = f"; {tied_count:,} turns tie, of which this is the first by id" if tied_count > 1 else ""
         why = f"Turn {turn_index} has the most disagreement on {scheme}: an entropy of {bits:.2f} bits{tied}."
         chosen[corpus_id] = _About(corpus_id, dialogue_id, turn_index, why)
@@ -178,7 +151,7 @@ def _usual(con: duckdb.DuckDBPyConnection) -> dict[str, _About]:
     """Return for each corpus a dialogue that is neither short nor long."""
     return {
         corpus_id: _About(corpus_id, dialogue_id, None, f"A dialogue of median length: {turn_count:,} turns.")
-        for corpus_id, dialogue_id, turn_count in con.execute(_USUAL).fetchall()
+        for corpus_id, dialogue_id, turn_count in con.execute(sql_of(__file__, "usual_dialogues")).fetchall()
     }
 
 
@@ -193,17 +166,19 @@ def _turns(warehouse: Warehouse, about: _About, known: Schemes) -> list[ExampleT
     turns = dialogue.turns[: _BEFORE + 1 + _AFTER]
     if about.turn_index:
         turns = dialogue.around(about.turn_index, _BEFORE, _AFTER)
-    return [_turn(turn, [one for one in turn.votes if one.scheme not in hidden], known) for turn in turns if turn.row]
+    return [
+        _turn(turn, [vote for vote in turn.votes if vote.scheme not in hidden], known) for turn in turns if turn.row
+    ]
 
 
 def _turn(turn: DialogueTurn, votes: Iterable[Votes], known: Schemes) -> ExampleTurn:
     counts, labels = dict[str, Counter[str]](), []
-    for one in votes:
-        if one.annotators > 1:
-            counts.setdefault(one.scheme, Counter()).update(dict(one.counts))
+    for vote in votes:
+        if vote.annotators > 1:
+            counts.setdefault(vote.scheme, Counter()).update(dict(vote.counts))
         else:
-            labels += [(one.scheme, label, known[one.scheme].labels.get(label, "")) for label, _ in one.counts]
-    bars = {scheme: _bar(known[scheme], given) for scheme, given in counts.items()}
+            labels += [(vote.scheme, label, known[vote.scheme].labels.get(label, "")) for label, _ in vote.counts]
+    bars = {scheme: _bar(known[scheme], counted) for scheme, counted in counts.items()}
     text = turn.text
     return ExampleTurn(turn.turn_index, turn.who, text[:_LETTERS], len(text) > _LETTERS, bars, labels)
 
@@ -211,35 +186,19 @@ def _turn(turn: DialogueTurn, votes: Iterable[Votes], known: Schemes) -> Example
 _MOST_LABELS = len(PLAIN)
 """Labels of which each has a colour of its own."""
 
-_COUNTS = """
-select
-    label_counts.corpus_id,
-    label_counts.scheme,
-    label_counts.release,
-    schemes.description,
-    schemes.target,
-    label_counts.label,
-    sum(label_counts.vote_count)::bigint as vote_count,
-from bi.label_counts
-inner join main.schemes using (scheme)
-where label_counts.is_default
-group by all
-order by label_counts.scheme, label_counts.release
-"""
-
 
 def _bar(scheme: LabelScheme, counts: Mapping[str, int]) -> list[BarPart]:
     return scheme.including(counts).bar(counts)
 
 
 def label_counts(con: duckdb.DuckDBPyConnection, known: Schemes) -> list[dict[str, Any]]:
-    """Return how often each label was given, by scheme and publisher's release of the default publication.
+    """Return the count of each label, by scheme and publisher's release of the default publication.
 
     Labels that are too many for a bar are numbers or free texts, and are left out.
     """
     counted: dict[tuple[str, str | None], dict[str, Any]] = {}
-    for row in dicts(con.execute(_COUNTS)):
+    for row in dicts(con.execute(sql_of(__file__, "label_counts"))):
         key = row["scheme"], row["release"]
         counted.setdefault(key, {**row, "counts": {}})["counts"][row["label"] or ""] = row["vote_count"]
-    few = [one for one in counted.values() if 1 < len(one["counts"]) <= _MOST_LABELS]
-    return [{**one, "parts": _bar(known[one["scheme"]], one["counts"])} for one in few]
+    few = [row for row in counted.values() if 1 < len(row["counts"]) <= _MOST_LABELS]
+    return [{**row, "parts": _bar(known[row["scheme"]], row["counts"])} for row in few]

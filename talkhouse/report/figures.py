@@ -1,28 +1,81 @@
-"""The declared charts as figures of the page: a drawing that needs no script, and the same numbers as a table."""
+"""Figures and tables of the pages: charts as drawings that need no script, each with its numbers as a table."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
 from xml.etree import ElementTree
 
 import altair
+import duckdb
 import msgspec
 import polars as pl
 import vl_convert
 from markupsafe import Markup
 
 from talkhouse.charts.declarations import DeclaredDashboard, metrics
-from talkhouse.charts.declared import Chart, ChartKind, Metric
-from talkhouse.charts.draw import draw, with_units
-from talkhouse.charts.fields import ChartField, fields
-from talkhouse.charts.pictures import VERSION
+from talkhouse.charts.declared import Chart, ChartKind, Metric, NumberFormat
+from talkhouse.charts.draw import VERSION, draw, with_units
+from talkhouse.charts.fields import ChartField, fields, number
 from talkhouse.charts.query import chart_sql, narrowed, palette, sql_of_chart
 from talkhouse.charts.view_cache import ViewCache, missing_files
 from talkhouse.charts.words import alternative, only_zero, single
+from talkhouse.escaping import visible
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
-from talkhouse.report.report_tables import ID, MOST_ROWS, ReportTable, cell, made
-from talkhouse.visible import visible
+
+MOST_ROWS = 200
+"""Rows of a table that are in the page at most; a note names the view with the others."""
+
+_ROWS_AT_FIRST = 15
+"""Rows that are shown at first."""
+
+_FEW = 5
+"""The number of further rows that is too small to be folded."""
+
+_LONG_WORD = 20
+"""Letters of a word that is broken in a narrow column."""
+
+_BREAKS = re.compile(r"[\s-]+")
+"""Where browsers begin a new line."""
+
+ID = ("dialogue_id", "record_id")
+"""Columns whose values lead to a dialogue."""
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """Rows under the titles of their columns."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers: frozenset[int] = field(default_factory=frozenset)
+    """The columns of numbers, from 0."""
+    ids: frozenset[int] = field(default_factory=frozenset)
+    """The columns of ids of dialogues and records, from 0."""
+    turns: Sequence[int | None] = ()
+    """The turn that each row is about, if the rows are of turns."""
+    note: str = ""
+    """A note on the rows that are left out."""
+
+    @cached_property
+    def whole_words(self) -> frozenset[int]:
+        """The columns, from 0, whose words are short enough to stay whole."""
+        return frozenset(
+            index
+            for index in range(len(self.heads))
+            if all(len(word) <= _LONG_WORD for row in self.rows for word in _BREAKS.split(row[index]))
+        )
+
+    @property
+    def parts(self) -> list[Sequence[tuple[Sequence[str], int | None]]]:
+        """The rows that are shown, and those that are folded, if any; each with its turn."""
+        most = _ROWS_AT_FIRST if len(self.rows) > _ROWS_AT_FIRST + _FEW else len(self.rows)
+        rows = list(zip(self.rows, self.turns or [None] * len(self.rows), strict=True))
+        return [part for part in (rows[:most], rows[most:]) if part]
+
 
 _MOST_MARKS = 2_000
 """Bars, points or cells of a chart that are drawn at most."""
@@ -39,12 +92,12 @@ class Figure:
     title: str
     description: str
     sentence: str = ""
-    """What stands for a chart of a single number or mark."""
+    """The sentence in place of a chart of a single number or mark."""
     drawing: Markup | None = None
     table: ReportTable | None = None
     note: str = ""
     missing: tuple[str, ...] = ()
-    """Where it has no rows: which files of its corpus are missing."""
+    """The missing files of its corpus, if it has no rows."""
     number: int = 0
     """Of the drawings, in the order of the page."""
 
@@ -79,7 +132,7 @@ def _figure(held: ViewCache, name: str, chart: Chart, of_view: Mapping[str, Metr
         return replace(figure, sentence=f"{chart.title}: {sentence}")
     if rows.is_empty():
         return replace(figure, missing=tuple(missing_files(held.rows, chart)))
-    figure = replace(figure, table=_table(columns, with_units(chart, rows), f"{BI}.{chart.view}"))
+    figure = replace(figure, table=_table_of(columns, with_units(chart, rows), f"{BI}.{chart.view}"))
     if chart.kind is ChartKind.TABLE:
         return figure
     if sentence := only_zero(chart, columns, rows):
@@ -96,11 +149,11 @@ def _readable(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(texts, pl.col(pl.Float64).round_sig_figs(_DIGITS))
 
 
-def _table(columns: Sequence[ChartField], rows: pl.DataFrame, source: str) -> ReportTable:
+def _table_of(columns: Sequence[ChartField], rows: pl.DataFrame, source: str) -> ReportTable:
     ids = [index for index, column in enumerate(columns) if column.name in ID]
     turn = next((index for index, column in enumerate(columns) if column.name == "turn_index"), None)
     heads = [column.title for column in columns]
-    return made(heads, [column.format for column in columns], rows.iter_rows(), source, ids, turn)
+    return of_values(heads, [column.format for column in columns], rows.iter_rows(), source, ids, turn)
 
 
 _WIDTH = 460
@@ -145,11 +198,11 @@ _OF_ELEMENTS = (
     "pointer-events",
     "version",
 )
-"""The font, and what Vega says of elements to who can't see them: the page names the drawing, and has its numbers."""
+"""The font, and Vega's descriptions of elements for screen readers: the page names the drawing, and has its numbers."""
 
 
 def svg(chart: altair.Chart, name: str, alternative: str) -> Markup:
-    """Return a chart as an SVG element; ``name``: a prefix for its ids, ``alternative``: what it shows, in words."""
+    """Return a chart as an SVG element; ``name``: a prefix for its ids, ``alternative``: its description."""
     # Not checked against the schema of Vega-Lite, which takes as long again: the tests of charts do that.
     specification = chart.properties(width=_WIDTH).to_dict(validate=False)
     drawn = vl_convert.vegalite_to_svg(specification, vl_version=VERSION, config=_CONFIG)
@@ -164,7 +217,7 @@ def svg(chart: altair.Chart, name: str, alternative: str) -> Markup:
 
 
 def _tidy(element: ElementTree.Element, name: str) -> None:
-    """Leave out what draws nothing, and say on pointing what Vega says of a mark; ids are unique on the page."""
+    """Leave out elements that draw nothing, show Vega's descriptions as tooltips, and make ids unique on the page."""
     if element.get("role") == "graphics-symbol" and element.get("aria-roledescription") not in ("axis", "legend"):
         ElementTree.SubElement(element, f"{{{_SVG}}}title").text = element.get("aria-label")
     for key in _OF_ELEMENTS:
@@ -181,3 +234,68 @@ def _tidy(element: ElementTree.Element, name: str) -> None:
             element.remove(child)
         else:
             _tidy(child, name)
+
+
+def table(
+    con: duckdb.DuckDBPyConnection,
+    sql: str,
+    heads: Mapping[str, NumberFormat | None],
+    source: str = "",
+    **values: object,
+) -> ReportTable:
+    """Make a table of a query: ``heads`` has the titles of its columns, and the formats of numbers.
+
+    ``source`` names the view that has all rows, if there may be too many. A column that is empty is left out.
+    """
+    rows = con.execute(f"{sql} limit {MOST_ROWS + 1}" if source else sql, values or None).fetchall()
+    return _filled(list(heads.items()), rows, source)
+
+
+def of_rows(
+    rows: Iterable[Mapping[str, Any]], heads: Mapping[str, tuple[str, NumberFormat | None]], source: str = ""
+) -> ReportTable:
+    """Make a table of rows by the names of their columns, each with its title and number format.
+
+    ``source`` names the view that has all rows, if there may be too many.
+    """
+    return _filled(list(heads.values()), [[row[name] for name in heads] for row in rows], source)
+
+
+def _filled(
+    heads: Sequence[tuple[str, NumberFormat | None]], rows: Sequence[Sequence[Any]], source: str
+) -> ReportTable:
+    """Make a table without the columns that are empty in all rows."""
+    filled = [index for index in range(len(heads)) if not rows or any(row[index] is not None for row in rows)]
+    return of_values(
+        [heads[index][0] for index in filled],
+        [heads[index][1] for index in filled],
+        [[row[index] for index in filled] for row in rows],
+        source,
+    )
+
+
+def of_values(
+    heads: Sequence[str],
+    formats: Sequence[NumberFormat | None],
+    rows: Iterable[Sequence[Any]],
+    source: str,
+    ids: Iterable[int] = (),
+    turn: int | None = None,
+) -> ReportTable:
+    """Make a table of values, at most MOST_ROWS of them.
+
+    ``ids``: the columns that lead to a dialogue; ``turn``: the column with the turn.
+    """
+    found = list(rows)
+    shown = [[cell(value, how) for value, how in zip(row, formats, strict=True)] for row in found[:MOST_ROWS]]
+    numbers = frozenset(index for index, how in enumerate(formats) if how is not None)
+    note = f"The first {MOST_ROWS} rows; all of them are in {source}." if len(found) > MOST_ROWS else ""
+    turns = [row[turn] for row in found[:MOST_ROWS]] if turn is not None else []
+    return ReportTable(heads, shown, numbers, frozenset(ids), turns, note)
+
+
+def cell(value: Any, how: NumberFormat | None = None) -> str:
+    """Write a value as people read it; an en dash for none."""
+    if value is None or how is not None:
+        return number(value, how or NumberFormat.INTEGER)
+    return value.isoformat(" ", "seconds") if isinstance(value, datetime) else str(value)

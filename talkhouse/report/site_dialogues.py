@@ -1,4 +1,4 @@
-"""The dialogues of a site: which of each split are on it, where each page lies, and what the page has of a dialogue."""
+"""The dialogues of a site: the choice from each split, the paths of their pages, and the contents of these."""
 
 import json
 import re
@@ -7,59 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from talkhouse.charts.declarations import conversations
-from talkhouse.explore.dialogue import of_default, show_dialogues
-from talkhouse.explore.turns import ItemList, Items, ReadableDialogue, Votes, by_content, readable
+from talkhouse.dialogues.dialogue import of_default, show_dialogues
+from talkhouse.dialogues.turns import ItemList, Items, ReadableDialogue, Votes, by_content, readable
+from talkhouse.escaping import visible
 from talkhouse.report.dialogue_examples import with_records
 from talkhouse.schema.sql import dicts
-from talkhouse.visible import visible
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import Warehouse
-
-# By the hash of the id alone: a dialogue that is in several splits, tasks or releases is chosen in all of them.
-_SPLITS = """
-with placed as (
-    select corpus_id, null as task, release, split, standard_split, dialogue_id, 0 as example_count
-    from bi.publications
-    union all
-    select examples.corpus_id, task, examples.release, examples.split, standard_split, examples.dialogue_id, 1
-    from main.examples inner join main.records using (record_id)
-),
-
-counted as (
-    select
-        corpus_id, task, release, split, dialogue_id,
-        min(standard_split) as standard_split,
-        sum(example_count)::bigint as example_count,
-    from placed
-    group by corpus_id, task, release, split, dialogue_id
-),
-
-ordered as (
-    select
-        *,
-        row_number() over (
-            partition by corpus_id, task, release, split
-            order by dialogue_id is null, sha256(dialogue_id), dialogue_id
-        ) as place,
-    from counted
-)
-
-select
-    corpus_id, task, release, split,
-    min(standard_split) as standard_split,
-    sum(example_count)::bigint as example_count,
-    count(dialogue_id) as dialogue_count,
-    coalesce(list(dialogue_id order by dialogue_id) filter (place <= $most and dialogue_id is not null), []) as shown,
-from ordered
-group by corpus_id, task, release, split
-order by
-    corpus_id, task nulls first, release nulls first,
-    list_position(['train', 'validation', 'test'], min(standard_split)) nulls last, split nulls last
-"""
 
 _CORPORA = """
 select dialogue_id, corpus_id
@@ -81,7 +40,7 @@ _AT_ONCE = 100
 """Dialogues that are read together."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
-"""What a file may be called as it is, wherever a site goes: no other name, or the same in capitals, is this one."""
+"""Names that are safe for files on any system: no two of them differ in case alone."""
 
 
 def file_name(name: str) -> str:
@@ -90,8 +49,17 @@ def file_name(name: str) -> str:
 
 
 def dialogue_path(corpus_id: str, dialogue_id: str) -> str:
-    """Return where the page of a dialogue is, from the top of the site."""
+    """Return the path of the page of a dialogue, from the top of the site."""
     return f"{file_name(corpus_id)}/dialogues/{sha256(dialogue_id.encode()).hexdigest()[:20]}.html"
+
+
+class SplitKey(NamedTuple):
+    """The key of a split among those of its corpus."""
+
+    task: str | None
+    """None: of the dialogues, whatever is made of them."""
+    release: str | None
+    split: str | None
 
 
 @dataclass(frozen=True)
@@ -110,9 +78,9 @@ class SiteSplit:
     """The ids of the dialogues that are on the site."""
 
     @property
-    def key(self) -> tuple[str | None, str | None, str | None]:
-        """What it is among those of its corpus."""
-        return self.task, self.release, self.split
+    def key(self) -> SplitKey:
+        """Its key among the splits of its corpus."""
+        return SplitKey(self.task, self.release, self.split)
 
     @cached_property
     def ids(self) -> frozenset[str]:
@@ -121,12 +89,12 @@ class SiteSplit:
 
     @property
     def task_path(self) -> str:
-        """Where the page of its task is, from the top of the site."""
+        """The path of the page of its task, from the top of the site."""
         return f"{self._folder}/index.html"
 
     @property
     def path(self) -> str:
-        """Where its page is, from the top of the site."""
+        """The path of its page, from the top of the site."""
         names = ".".join(file_name(name) for name in (self.release, self.split or "all") if name is not None)
         return f"{self._folder}/{names}.html"
 
@@ -142,21 +110,21 @@ class SiteSplit:
 
 @dataclass(frozen=True)
 class SiteDialogue:
-    """A dialogue of the site with what its page shows."""
+    """A dialogue of the site with the data of its page."""
 
     found: Mapping[str, Any]
-    """What ``show`` returns."""
+    """The result of ``show``."""
     read: ReadableDialogue
     records: Sequence[Mapping[str, Any]]
     """Those that it is read with: of its default publication."""
     hidden: Sequence[str]
-    """Schemes that its corpus has people not read."""
+    """Schemes that its corpus hides from readers."""
 
     def shown(self, items: Items) -> Iterator[tuple[Votes | ItemList, list[str]]]:
         """Yield the labels and lists of a turn or of the whole, each with the names of the records that have it."""
-        for one, records in by_content(items):
-            if isinstance(one, ItemList) or one.scheme not in self.hidden:
-                yield one, [name for name in records if name]
+        for item, records in by_content(items):
+            if isinstance(item, ItemList) or item.scheme not in self.hidden:
+                yield item, [name for name in records if name]
 
     @property
     def id(self) -> str:
@@ -165,12 +133,12 @@ class SiteDialogue:
 
     @property
     def turn_count(self) -> int:
-        """How many turns it has."""
+        """The number of its turns."""
         return len(self.found["turns"])
 
     @property
     def beginning(self) -> dict[str, Any]:
-        """What is said first, in lists: ``words``, and whether there are more, ``is_cut``."""
+        """The first words for lists, ``words``, and whether there are more, ``is_cut``."""
         text = next((turn.text for turn in self.read.turns if turn.text), "")
         return {"words": text[:_LETTERS], "is_cut": len(text) > _LETTERS}
 
@@ -181,9 +149,9 @@ class SiteDialogues:
     def __init__(self, warehouse: Warehouse, most: int, also: Iterable[str]) -> None:
         """Choose of each split up to ``most``, by the hashes of their ids, and ``also`` those that pages lead to."""
         self._warehouse, self.most = warehouse, most
-        rows = dicts(warehouse.con.execute(_SPLITS, {"most": most}))
+        rows = dicts(warehouse.con.execute(sql_of(__file__, "site_splits"), {"most": most}))
         self.splits = [SiteSplit(**row) for row in rows]
-        wanted = {one for split in self.splits for one in split.shown} | {*also}
+        wanted = {dialogue_id for split in self.splits for dialogue_id in split.shown} | {*also}
         self.of_corpus = defaultdict[str, list[str]](list)
         """The ids of the dialogues of each corpus, in order."""
         for dialogue_id, corpus_id in warehouse.con.execute(_CORPORA, {"dialogues": [*wanted]}).fetchall():
@@ -191,14 +159,14 @@ class SiteDialogues:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Their number."""
         return sum(map(len, self.of_corpus.values()))
 
     def places(self) -> dict[str, dict[int | None, str]]:
-        """Return where each dialogue is, and each record that has one, by the index of the turn; None: its page."""
+        """Return the path of each dialogue, and of each record with one, by the index of the turn; None: its page."""
         con, pages = self._warehouse.con, dict[str, dict[int | None, str]]()
         for corpus_id, ids in self.of_corpus.items():
-            pages |= {one: {None: dialogue_path(corpus_id, one)} for one in ids}
+            pages |= {dialogue_id: {None: dialogue_path(corpus_id, dialogue_id)} for dialogue_id in ids}
         for dialogue_id, turn_index in con.execute(_TURNS, {"dialogues": [*pages]}).fetchall():
             pages[dialogue_id][turn_index] = f"{pages[dialogue_id][None]}#turn-{turn_index}"
         return with_records(con, pages)
@@ -219,20 +187,22 @@ class SiteDialogues:
 
 
 class SearchedTexts:
-    """What the search page of a corpus has: the texts of its dialogues, in which a browser finds what is typed."""
+    """The data of a corpus's search page: the texts of its dialogues, which the browser searches."""
 
     def __init__(self, splits: Sequence[SiteSplit]) -> None:
         """``splits``: those of the corpus; the page knows them by their places."""
         self.splits = splits
         self._dialogues: list[tuple[str, str, list[int], list[tuple[int, str, str]]]] = []
 
-    def add(self, one: SiteDialogue, path: str) -> None:
+    def add(self, dialogue: SiteDialogue, path: str) -> None:
         """Add a dialogue; ``path``: of its page, from the search page."""
-        stands = [place for place, split in enumerate(self.splits) if one.id in split.ids]
+        stands = [place for place, split in enumerate(self.splits) if dialogue.id in split.ids]
         turns = [
-            (turn.turn_index, visible(turn.who), visible(turn.text, lines=True)) for turn in one.read.turns if turn.text
+            (turn.turn_index, visible(turn.who), visible(turn.text, lines=True))
+            for turn in dialogue.read.turns
+            if turn.text
         ]
-        self._dialogues.append((path, visible(one.id), stands, turns))
+        self._dialogues.append((path, visible(dialogue.id), stands, turns))
 
     @property
     def json(self) -> Markup:

@@ -15,14 +15,14 @@ import duckdb
 import msgspec
 
 from talkhouse.charts.declared import NumberFormat
-from talkhouse.explore.schemes import UNDECLARED, BarPart
-from talkhouse.explore.turns import Votes
+from talkhouse.dialogues.schemes import UNDECLARED, BarPart
+from talkhouse.dialogues.turns import Votes
+from talkhouse.export.terms import check_terms, parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
-from talkhouse.query.terms import check_terms, parts_of_corpus
 from talkhouse.report.content import schemes
-from talkhouse.report.description import TEMPLATES, describe
-from talkhouse.report.report_tables import of_rows
-from talkhouse.report.site_dialogues import SearchedTexts, SiteDialogues, SiteSplit, dialogue_path, file_name
+from talkhouse.report.figures import of_rows
+from talkhouse.report.site_dialogues import SearchedTexts, SiteDialogues, SiteSplit, SplitKey, dialogue_path, file_name
+from talkhouse.report.write_report import TEMPLATES, describe
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
 from talkhouse.system.atomic_output import replaced_folder
@@ -70,7 +70,7 @@ class Site:
     pages: int
     dialogues: int
     all_dialogues: int
-    """How many the warehouse has."""
+    """The number in the warehouse."""
 
 
 def write_site(
@@ -88,15 +88,15 @@ def write_site(
     Of each split up to ``most`` dialogues are on it. ``on_chart`` and ``on_dialogue`` are called with 1 for each of
     them, ``on_dialogues`` with the number of dialogues that lie ahead.
 
-    Raises TermsNotAccepted where a licence requires more than attribution, UsageError for a folder that can't be,
-    OutputFailed where there is no room, SchemaMismatch where the warehouse's views are of another Talkhouse.
+    Raises TermsNotAccepted if a licence requires more than attribution, UsageError for an impossible folder,
+    OutputFailed if there is no room, SchemaMismatch if the warehouse's views are of another version of Talkhouse.
     """
     warehouse = Warehouse(con)
     parts = [part for corpus_id in warehouse.corpus_ids for part in parts_of_corpus(warehouse, corpus_id)]
     check_terms(parts, is_accepted=is_accepted, lie_apart=True)
     with replaced_folder(output, _check_own) as folder:
         described = describe(warehouse, on_chart, is_accepted=True)
-        examples = [one.about.dialogue_id for corpus in described["corpora"] for one in corpus["examples"]]
+        examples = [example.about.dialogue_id for corpus in described["corpora"] for example in corpus["examples"]]
         with fits_views("the site"):
             dialogues = SiteDialogues(warehouse, most, examples)
             on_dialogues(dialogues.count)
@@ -179,24 +179,24 @@ class _Pages:
     def _of_corpus(self, corpus: Mapping[str, Any], on_dialogue: Callable[[int], None]) -> Iterator[tuple[str, str]]:
         corpus_id, rows = corpus["corpus_id"], dict[str, dict[str, Any]]()
         folder, ids = file_name(corpus_id), self._dialogues.of_corpus[corpus_id]
-        splits = [one for one in self._dialogues.splits if one.corpus_id == corpus_id]
+        splits = [split for split in self._dialogues.splits if split.corpus_id == corpus_id]
         searched = SearchedTexts(splits)
-        paths = [dialogue_path(corpus_id, one) for one in ids]
+        paths = [dialogue_path(corpus_id, dialogue_id) for dialogue_id in ids]
         around = zip(paths, [None, *paths], [*paths[1:], None], self._dialogues.of(corpus_id), strict=False)
-        for path, before, after, one in around:
+        for path, before, after, dialogue in around:
             on_dialogue(1)
-            stands = [split for split in splits if one.id in split.ids]
-            about: dict[str, Any] = {"one": one, "stands": stands, "before": before, "after": after}
+            stands = [split for split in splits if dialogue.id in split.ids]
+            about: dict[str, Any] = {"dialogue": dialogue, "stands": stands, "before": before, "after": after}
             yield path, self._page("dialogue.html", path, _READING, corpus=corpus, **about)
-            rows[one.id] = {"path": path, "turns": one.turn_count, **one.beginning}
-            searched.add(one, path.removeprefix(f"{folder}/"))
+            rows[dialogue.id] = {"path": path, "turns": dialogue.turn_count, **dialogue.beginning}
+            searched.add(dialogue, path.removeprefix(f"{folder}/"))
         yield self._search(corpus, f"{folder}/search.html", searched)
         labels, tasks = self._labels(corpus_id), dict[str | None, list[SiteSplit]]()
         for place, split in enumerate(splits):
             tasks.setdefault(split.task, []).append(split)
-            shown = [(one, rows[one]) for one in split.shown]
-            given = of_rows(labels[split.key], _LABEL_HEADS, f"{corpus_id}.{split.task}")
-            about = {"split": split, "place": place, "shown": shown, "labels": given}
+            shown = [(dialogue_id, rows[dialogue_id]) for dialogue_id in split.shown]
+            table = of_rows(labels[split.key], _LABEL_HEADS, f"{corpus_id}.{split.task}")
+            about = {"split": split, "place": place, "shown": shown, "labels": table}
             yield split.path, self._page("split.html", split.path, corpus=corpus, **about)
         for task, of_task in tasks.items():
             if task is not None:
@@ -221,9 +221,9 @@ class _Pages:
         counts = dict(votes.counts)
         return self._schemes.get(votes.scheme, UNDECLARED).including(counts).bar(counts)
 
-    def _labels(self, corpus_id: str) -> Mapping[tuple[str | None, ...], list[dict[str, Any]]]:
-        """Return how many examples have each label, by task, publisher's release and split."""
-        found = defaultdict[tuple[str | None, ...], list[dict[str, Any]]](list)
+    def _labels(self, corpus_id: str) -> Mapping[SplitKey, list[dict[str, Any]]]:
+        """Return the number of examples with each label, by task, publisher's release and split."""
+        found = defaultdict[SplitKey, list[dict[str, Any]]](list)
         for row in dicts(self._warehouse.con.execute(_LABELS, {"corpus": corpus_id})):
-            found[row["task"], row["release"], row["split"]].append(row)
+            found[SplitKey(row["task"], row["release"], row["split"])].append(row)
         return found

@@ -1,18 +1,25 @@
-"""The first difference between two files byte for byte, or between two JSON texts, with its place."""
+"""The first difference between two files, with its place: byte for byte, between JSON texts, between Parquet files."""
 
+import gzip
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import zip_longest
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import msgspec
+from pyarrow import lib as pa
 
+from talkhouse.ingest.declared.record_files.content import FileContent, is_packed
+from talkhouse.ingest.declared.record_files.parquet import Parquet, opened_parquet, parsed, rows_at_a_time
+from talkhouse.ingest.declared.record_files.parquet_values import converters, plain
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.decode import pointer as escaped
 from talkhouse.ingest.json_members import views
+from talkhouse.ingest.sources import SourceFile
 
 _SHOWN_BYTES = 30
 """Bytes before and after a difference that are shown."""
@@ -143,8 +150,8 @@ def json_difference(
             return _of_members(list(views(before)), list(views(after)), pointer, whole, is_object=opening == b"{")
         except BadRecord:
             pass  # brackets that don't match: only bytes can be compared
-    one, other = (bytes(text).strip().decode(errors="backslashreplace") for text in (before, after))
-    return None if one == other else _of_spellings(one, other, pointer)
+    first, other = (bytes(text).strip().decode(errors="backslashreplace") for text in (before, after))
+    return None if first == other else _of_spellings(first, other, pointer)
 
 
 def _of_members(
@@ -153,8 +160,8 @@ def _of_members(
     """Compare the members of two large or malformed objects or lists, one by one."""
     if is_object and (difference := _of_keys([key for key, _ in before], [key for key, _ in after], pointer)):
         return difference
-    for (token, one), (_, other) in zip(before, after, strict=False):
-        if difference := json_difference(memoryview(one), memoryview(other), pointer + escaped(token), whole):
+    for (token, value), (_, other) in zip(before, after, strict=False):
+        if difference := json_difference(memoryview(value), memoryview(other), pointer + escaped(token), whole):
             return difference
     return _of_lengths(before, after, pointer)
 
@@ -165,10 +172,10 @@ def _of_values(before: Any, after: Any, pointer: str) -> FileDifference | None:
         return FileDifference("another type", pointer, expected=_shown(before), found=_shown(after))
     if isinstance(before, _Object):
         keys = _of_keys([key for key, _ in before.pairs], [key for key, _ in after.pairs], pointer)
-        members = ((key, one, other) for (key, one), (_, other) in zip(before.pairs, after.pairs, strict=False))
+        members = ((key, value, other) for (key, value), (_, other) in zip(before.pairs, after.pairs, strict=False))
         return keys or _first(members, pointer)
     if isinstance(before, list):
-        items = ((str(index), one, other) for index, (one, other) in enumerate(zip(before, after, strict=False)))
+        items = ((str(index), value, other) for index, (value, other) in enumerate(zip(before, after, strict=False)))
         return _first(items, pointer) or _of_lengths(before, after, pointer)
     if isinstance(before, _Number):
         return None if _is_same_number(before, after) else _of_spellings(before.literal, after.literal, pointer)
@@ -182,7 +189,7 @@ def _of_values(before: Any, after: Any, pointer: str) -> FileDifference | None:
 
 
 def _first(members: Iterable[tuple[str, Any, Any]], pointer: str) -> FileDifference | None:
-    differences = (_of_values(one, other, pointer + escaped(token)) for token, one, other in members)
+    differences = (_of_values(value, other, pointer + escaped(token)) for token, value, other in members)
     return next((difference for difference in differences if difference), None)
 
 
@@ -191,12 +198,12 @@ def _of_keys(before: list[str], after: list[str], pointer: str) -> FileDifferenc
     if before == after:
         return None
     if sorted(before) == sorted(after):
-        one, other = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
-        return FileDifference("keys in another order", pointer, expected=_shown(one), found=_shown(other))
-    one, other = next(pair for pair in zip_longest(before, after) if pair[0] != pair[1])
+        first, other = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
+        return FileDifference("keys in another order", pointer, expected=_shown(first), found=_shown(other))
+    first, other = next(pair for pair in zip_longest(before, after) if pair[0] != pair[1])
     lacking = [key for key in before if key not in after]
     what = f"no key {_shown(lacking[0])}" if lacking else "a key too many"
-    return FileDifference(what, pointer, expected=_shown(one, "no key"), found=_shown(other, "no key"))
+    return FileDifference(what, pointer, expected=_shown(first, "no key"), found=_shown(other, "no key"))
 
 
 def _of_lengths(before: list[Any], after: list[Any], pointer: str) -> FileDifference | None:
@@ -227,14 +234,14 @@ def _cut(text: str, at: int) -> str:
     return text[begin : begin + _SHOWN]
 
 
-def _is_same_number(one: _Number, other: _Number) -> bool:
-    if one.kind != other.kind or one.kind != "float" or one.literal == other.literal:
-        return one == other
-    double = float(one.literal)
+def _is_same_number(number: _Number, other: _Number) -> bool:
+    if number.kind != other.kind or number.kind != "float" or number.literal == other.literal:
+        return number == other
+    double = float(number.literal)
     if math.isfinite(double) and double != 0:
         return double == float(other.literal)
     try:
-        exact, its = Decimal(one.literal), Decimal(other.literal)
+        exact, its = Decimal(number.literal), Decimal(other.literal)
     except InvalidOperation:
         return False
     return exact == its and exact.is_signed() == its.is_signed()
@@ -267,3 +274,79 @@ def _shown(value: Any, nothing: str = "null") -> str:
             return json.dumps(short, ensure_ascii=not short.isprintable())
         case _:
             return json.dumps(value)
+
+
+_SHOWN_VALUE = 60
+"""Characters of a value or type that are shown."""
+
+
+def parquet_difference(file: SourceFile, restored: Path) -> FileDifference | None:
+    """Compare a publisher's file with the one that was written back; memory: some rows of each.
+
+    Raises BadRecord where one of them is no Parquet.
+    """
+    stream: Any = (
+        pa.BufferReader(gzip.decompress(restored.read_bytes())) if is_packed(file.path) else restored.open("rb")
+    )
+    content = FileContent(file)
+    rows = rows_at_a_time(content)
+    with stream, opened_parquet(content) as before, parsed(stream, file) as after:
+        if difference := _of_schemas(before.schema, after.schema):
+            return difference
+        start = 0
+        for first, other in zip_longest(_tables(before, rows), _tables(after, rows)):
+            counts = [0 if table is None else table.num_rows for table in (first, other)]
+            if counts[0] != counts[1]:
+                expected, found = (f"{start + count:,} or more" for count in counts)
+                return FileDifference("another number of rows", "", expected=expected, found=found)
+            if difference := _of_tables(first, other, start):
+                return difference
+            start += first.num_rows
+    return None
+
+
+def _of_schemas(first: pa.Schema, other: pa.Schema) -> FileDifference | None:
+    if first.equals(other, check_metadata=True):
+        return None
+    for field, its in zip_longest(first, other):
+        if field is None or its is None or not field.equals(its, check_metadata=True):
+            shown = [str(part)[:_SHOWN_VALUE] if part is not None else "no column" for part in (field, its)]
+            name = (its if field is None else field).name
+            return FileDifference("another column", escaped(name), expected=shown[0], found=shown[1])
+    return FileDifference("other notes in the schema", "", expected=_notes(first), found=_notes(other))
+
+
+def _notes(schema: pa.Schema) -> str:
+    return ", ".join(sorted(key.decode(errors="replace") for key in schema.metadata or {})) or "none"
+
+
+def _tables(parquet: Parquet, rows: int) -> Iterator[pa.Table]:
+    """Read so many rows at a time, however they are grouped."""
+    rest: list[pa.RecordBatch] = []
+    for batch in parquet.batches(rows):
+        rest.append(batch)
+        while sum(part.num_rows for part in rest) >= rows:
+            table = pa.Table.from_batches(rest)
+            yield table.slice(0, rows)
+            rest = table.slice(rows).to_batches()
+    if rest:
+        yield pa.Table.from_batches(rest)
+
+
+def _of_tables(first: pa.Table, other: pa.Table, start: int) -> FileDifference | None:
+    """Compare rows, column by column; ``start`` is the number of the first."""
+    for field in first.schema:
+        pair = [table.column(field.name).cast(plain(field.type)) for table in (first, other)]
+        # Arrow takes 0.0 for -0.0, and NaN for another value than NaN.
+        may_hold_floats = any(name in str(field.type) for name in ("float", "double"))
+        if not may_hold_floats and pair[0].equals(pair[1]):
+            continue
+        to, _ = converters(field.type)
+        texts = [[msgspec.json.encode(to(value)) for value in column.to_pylist()] for column in pair]
+        for row, (text, its) in enumerate(zip(*texts, strict=True)):
+            if text != its:
+                shown = [part.decode(errors="replace")[:_SHOWN_VALUE] for part in (text, its)]
+                return FileDifference(
+                    "another value", escaped(start + row, field.name), expected=shown[0], found=shown[1]
+                )
+    return None

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.build.request import from_data, from_paths, from_samples
 from talkhouse.ingest.files.archives import points_outside, unpacked
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
 from talkhouse.ingest.files.limits import DEFAULT, Boundary, Limits
 from talkhouse.ingest.registry import Registry
 from talkhouse.ingest.sources import BOM, BOM_NOTE
+from talkhouse.load.request import from_data, from_paths, from_samples
 from talkhouse.schema.errors import UsageError, WarehouseDamaged
 
 _MEMBERS = ".talkhouse.members"

@@ -70,7 +70,7 @@ def verify(
     JSON and JSON Lines must be equal in every value and in the order of keys, Parquet in schema, order and values, what
     is packed by gzip in its content, all others byte for byte, members of archives as files. Raises OutputFailed where
     the temporary folder has no room, SourceError for a damaged archive, WarehouseDamaged where rows of the warehouse
-    don't fit together, CorpusFailed where the writer raises and nobody knows at which file.
+    don't fit together, CorpusFailed where the writer raises at an unknown file.
     """
     with consistent(corpus.id):
         yield from _verdicts(con, corpus, files, on_progress)
@@ -205,7 +205,7 @@ def _json_lines(file: SourceFile, restored: Path) -> FileDifference | None:
 
 
 def _of_lines(line: bytes, other: bytes, number: int) -> FileDifference | None:
-    """Compare two lines, of which one may be missing."""
+    """Compare two lines, one of which may be missing."""
     text, its = line.strip(), other.strip()
     if text and its and (difference := json_difference(text, its, f"/{number}")):
         return difference
@@ -233,7 +233,7 @@ def _packed_bytes(file: SourceFile, restored: Path) -> FileDifference | None:
 def _parquet(file: SourceFile, restored: Path) -> FileDifference | None:
     """Compare two Parquet files."""
     # It takes a while to import, and few folders have one.
-    from talkhouse.restore.diff_parquet import parquet_difference
+    from talkhouse.restore.differences import parquet_difference
 
     return parquet_difference(file, restored)
 

@@ -12,15 +12,14 @@ from talkhouse.ingest.contract.faults import ContractBroken, failed
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.stored_record import StoredRecord
-from talkhouse.ingest.unloading.pieces import pieces, text_ids_of
-from talkhouse.ingest.unloading.unload import stored_records
 from talkhouse.restore.output_paths import OutputPaths, RestoredSource, sources
-from talkhouse.restore.raw_record import consistent
+from talkhouse.restore.raw_record import consistent, pieces, text_ids_of
+from talkhouse.restore.unload import stored_records
 from talkhouse.schema.errors import CorpusFailed, OutputFailed, TalkhouseError, UsageError, joined
 from talkhouse.system.atomic_output import atomic_folder
 
 _SHOWN = 5
-"""Files that could not be written, of which the error says why."""
+"""Files that could not be written, each with its error."""
 
 _MOST_FAILED = 100
 """Files at which a writer may raise: for each, all others are written again."""
@@ -68,7 +67,7 @@ def write_back(
     on_progress: OnProgress = lambda *_: None,
     check_complete: Callable[[], None] = lambda: None,
 ) -> Restored:
-    """Write every file of a corpus below ``output``, a folder that is new or empty, and return what was written.
+    """Write every file of a corpus below ``output``, a folder that is new or empty, and return the files written.
 
     Nothing is in ``output`` before all of it is; ``check_complete`` is called right before and raises where it is not.
     Memory: some thousand records at a time, whatever the size of a file.
@@ -106,7 +105,8 @@ def fill(
     if restored.failed and not restored.published_files:
         raise restored.failed[0]
     with OpenFiles() as open_files:
-        for source in _declaring(corpus, restored.left_out):
+        # The file that declares the corpus, if its data lie next to it: the warehouse has its content.
+        for source in [source for source in restored.left_out if corpus.declaration and source.name == DECLARATION]:
             restored.left_out.remove(source)
             restored.published_files += 1
             open_files.append(output_paths.path(source), (corpus.declaration or "").encode())
@@ -119,11 +119,6 @@ def fill(
     return restored
 
 
-def _declaring(corpus: Corpus, left_out: list[RestoredSource]) -> list[RestoredSource]:
-    """Return the file that declares the corpus, where its data lie beside it: the warehouse has what it says."""
-    return [source for source in left_out if corpus.declaration is not None and source.name == DECLARATION]
-
-
 def write_files(
     con: duckdb.DuckDBPyConnection,
     corpus: Corpus,
@@ -133,53 +128,72 @@ def write_files(
 ) -> None:
     """Write every file of a corpus to its output path, and add to what is done."""
     try:
-        _write_layers(con, corpus, output_paths, restored, on_progress)
+        _Restoring(con, corpus, output_paths, restored).run(on_progress)
     except duckdb.Error as error:
         raise OutputFailed("the warehouse can't be read to its end", where=corpus.id, found=str(error)) from error
 
 
-def _write_layers(
-    con: duckdb.DuckDBPyConnection,
-    corpus: Corpus,
-    output_paths: OutputPaths,
-    restored: Restored,
-    on_progress: OnProgress,
-) -> None:
-    known = sources(con, corpus.id)
-    restored.left_out += [source for source in known if not source.is_data and source.kind != "archive"]
-    for layer in _layers([source for source in known if source.is_data], archives=output_paths.archives):
-        _write_layer(con, corpus, layer, output_paths, restored, on_progress)
+@dataclass(frozen=True)
+class _Restoring:
+    """A corpus on its way to disk."""
 
+    con: duckdb.DuckDBPyConnection
+    corpus: Corpus
+    output_paths: OutputPaths
+    restored: Restored
+    """What is done."""
 
-def _write_layer(
-    con: duckdb.DuckDBPyConnection,
-    corpus: Corpus,
-    layer: dict[str, RestoredSource],
-    output_paths: OutputPaths,
-    restored: Restored,
-    on_progress: OnProgress,
-) -> None:
-    """Write files, all of them again without the one at which the writer raises: what it says of it is kept."""
-    while layer:
-        written = Restored()
-        try:
-            with OpenFiles() as open_files:
-                _write(con, corpus, layer, output_paths, open_files, _Count(written, on_progress), restored.failed)
-        except CorpusFailed as error:
-            name = next((name for name, source in layer.items() if source.id == error.source_file_id), None)
-            if name is None or len(restored.failed) == _MOST_FAILED:
-                raise
-            restored.failed.append(error)
-            for source in layer.values():
-                output_paths.discard(source)
-            layer = {other: source for other, source in layer.items() if other != name}
-            on_progress = _unseen  # what was written before is counted already
-            continue
-        restored.published_files += len(layer)
-        restored.bytes += written.bytes
-        restored.records += written.records
-        restored.quarantined += written.quarantined
-        return
+    def run(self, on_progress: OnProgress) -> None:
+        known = sources(self.con, self.corpus.id)
+        self.restored.left_out += [source for source in known if not source.is_data and source.kind != "archive"]
+        for layer in _layers([source for source in known if source.is_data], archives=self.output_paths.archives):
+            self._write_layer(layer, on_progress)
+
+    def _write_layer(self, layer: dict[str, RestoredSource], on_progress: OnProgress) -> None:
+        """Write files, all of them again without the one at which the writer raises: what it says of it is kept."""
+        restored = self.restored
+        while layer:
+            written = Restored()
+            try:
+                with OpenFiles() as open_files:
+                    self._write(layer, open_files, _Count(written, on_progress))
+            except CorpusFailed as error:
+                name = next((name for name, source in layer.items() if source.id == error.source_file_id), None)
+                if name is None or len(restored.failed) == _MOST_FAILED:
+                    raise
+                restored.failed.append(error)
+                for source in layer.values():
+                    self.output_paths.discard(source)
+                layer = {other: source for other, source in layer.items() if other != name}
+                on_progress = _unseen  # what was written before is counted already
+                continue
+            restored.published_files += len(layer)
+            restored.bytes += written.bytes
+            restored.records += written.records
+            restored.quarantined += written.quarantined
+            return
+
+    def _write(self, layer: Mapping[str, RestoredSource], open_files: "OpenFiles", count: "_Count") -> None:
+        """Write the files that the corpus's writer yields; CorpusFailed where it raises, leaves one out or adds one.
+
+        One that it leaves out may have been made from one of those that failed before.
+        """
+        corpus = self.corpus
+        files = {source.id for source in layer.values()}
+        records = count.records(stored_records(self.con, corpus.id, files, text_ids_of(corpus)), corpus.id)
+        missing = dict(layer)
+        for name, piece in pieces(corpus, records):
+            if name not in layer:
+                raise _mistake(corpus, f"writes a file that was never read: {name}")
+            if missing.pop(name, None):
+                piece = layer[name].bom + piece
+            open_files.append(self.output_paths.path(layer[name]), piece)
+            count.bytes(len(piece))
+        for source in missing.values():
+            if source.size > len(source.bom):
+                file = source.id if self.restored.failed else None
+                raise _mistake(corpus, f"leaves out a file that was read: {source.id}", file)
+            open_files.append(self.output_paths.path(source), source.bom)  # a writer has no pieces for an empty file
 
 
 def _unseen(*_: int) -> None:
@@ -242,7 +256,7 @@ class OpenFiles:
 
     def __init__(self) -> None:
         self._streams: OrderedDict[Path, IO[bytes]] = OrderedDict()
-        self._made: set[Path] = set()
+        self._begun: set[Path] = set()
 
     def append(self, path: Path, piece: bytes) -> None:
         """Write a piece to the end of a file; an empty one makes the file too.
@@ -255,8 +269,8 @@ class OpenFiles:
                 self._streams.popitem(last=False)[1].close()
             path.parent.mkdir(parents=True, exist_ok=True)
             # On some disks two paths are one: those that differ in case alone.
-            stream = self._streams[path] = path.open("ab" if path in self._made else "xb")
-            self._made.add(path)
+            stream = self._streams[path] = path.open("ab" if path in self._begun else "xb")
+            self._begun.add(path)
         else:
             self._streams.move_to_end(path)
         stream.write(piece)
@@ -272,37 +286,6 @@ class OpenFiles:
                 stream.close()
         finally:
             self._streams.clear()
-
-
-def _write(
-    con: duckdb.DuckDBPyConnection,
-    corpus: Corpus,
-    layer: Mapping[str, RestoredSource],
-    output_paths: OutputPaths,
-    open_files: OpenFiles,
-    count: _Count,
-    failed_before: list[CorpusFailed],
-) -> None:
-    """Write the files that the corpus's writer yields; CorpusFailed where it raises, leaves one out or adds one.
-
-    One that it leaves out may have been made from one of those that failed before.
-    """
-    files = {source.id for source in layer.values()}
-    records = count.records(stored_records(con, corpus.id, files, text_ids_of(corpus)), corpus.id)
-    missing = dict(layer)
-    for name, piece in pieces(corpus, records):
-        if name not in layer:
-            raise _mistake(corpus, f"writes a file that was never read: {name}")
-        if missing.pop(name, None):
-            piece = layer[name].bom + piece
-        open_files.append(output_paths.path(layer[name]), piece)
-        count.bytes(len(piece))
-    for source in missing.values():
-        if source.size > len(source.bom):
-            raise _mistake(
-                corpus, f"leaves out a file that was read: {source.id}", source.id if failed_before else None
-            )
-        open_files.append(output_paths.path(source), source.bom)  # a writer has no pieces for an empty file
 
 
 def _mistake(corpus: Corpus, what: str, file: str | None = None) -> CorpusFailed:

@@ -1,6 +1,6 @@
 """Paired tests between two saved runs of the same examples."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,22 @@ import duckdb
 from talkhouse.schema.errors import CatalogueError, UsageError, closest
 from talkhouse.scores.examples import most_rows
 from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, described, drawable, interval, shuffled
-from talkhouse.scores.saved_runs import ANSWERS, EXAMPLES, load_rows, metrics_hash, open_saved, path_for, saved
+from talkhouse.scores.saved_runs import (
+    ANSWERS,
+    EXAMPLES,
+    ORDER,
+    as_run,
+    load_rows,
+    metrics_hash,
+    open_saved,
+    path_for,
+    saved,
+)
+from talkhouse.scores.score import Scored, scored_rows
 from talkhouse.scores.task import ScoredTask, task
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
-from talkhouse.warehouse.beside import TRIPPED
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.sidecar import TRIPPED
 
 _SAME = ("task", "releases", "splits", "subsets", "view_fingerprint", "where_fingerprint", "thresholds")
 """What two runs must have in common."""
@@ -39,7 +50,7 @@ class MetricDifference:
     first: float | None
     second: float | None
     difference: float | None
-    """Second less first; None where one of them has no value."""
+    """Second less first, or None if either of them has no value."""
     low: float | None
     """The ends of the 95 % interval of the difference."""
     high: float | None
@@ -72,17 +83,44 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
         with open_saved(path_for(warehouse)) as store:
             tables = [load_examples(store, run, wanted, workspace) for run in (first, second)]
         try:
-            parts = [
-                _at_threshold(workspace, wanted, (first, second), tables, threshold)
-                for threshold in first["thresholds"]
-            ]
+            return _compared(workspace, wanted, (first, second), tables)
         except (*OTHER_ROWS, CatalogueError) as error:
-            said = error.found if isinstance(error, CatalogueError) else str(error).splitlines()[0]
-            raise without_examples("one of the runs", said or "other rows") from error
+            found = error.found if isinstance(error, CatalogueError) else str(error).splitlines()[0]
+            raise without_examples("one of the runs", found or "other rows") from error
+
+
+def compare_scores(
+    first: tuple[ScoringWorkspace, Scored], second: tuple[ScoringWorkspace, Scored], states: Sequence[Mapping[str, Any]]
+) -> RunComparison:
+    """Compare two scores that are at hand, by the dialogue, as two saved runs; ``states`` as in ``as_run``.
+
+    Raises UsageError where they are not of the same examples.
+    """
+    both, names = (first, second), ("first", "second")
+    runs = [as_run(scored, name, state) for (_, scored), name, state in zip(both, names, states, strict=True)]
+    one_run, another = comparable_runs(runs, names)
+    # Of its own, since the SQL of a task reads variables that a score has set.
+    with first[0].con.cursor() as con, ScoringWorkspace(con) as workspace:
+        tables = [
+            workspace.create_arrow(
+                "saved", of.con.sql(f"from ({scored_rows(scored)}) order by {ORDER}").to_arrow_table()
+            )
+            for of, scored in both
+        ]
+        return _compared(workspace, first[1].task, (one_run, another), tables)
+
+
+def _compared(
+    workspace: ScoringWorkspace,
+    wanted: ScoredTask,
+    runs: tuple[dict[str, Any], dict[str, Any]],
+    tables: Sequence[ScoringTable],
+) -> RunComparison:
+    parts = [_at_threshold(workspace, wanted, runs, tables, threshold) for threshold in runs[0]["thresholds"]]
     differences = [difference for of_threshold, _ in parts for difference in of_threshold]
     dialogues = parts[0][1]
     test = {"method": "paired approximate randomisation", "resamples": RESAMPLES, "seed": SEED, "unit": "dialogue"}
-    return RunComparison((first, second), differences, described(dialogues), {**test, "units": dialogues})
+    return RunComparison(runs, differences, described(dialogues), {**test, "units": dialogues})
 
 
 def load_examples(
@@ -91,21 +129,21 @@ def load_examples(
     """Create a table of what each example of a run scored; UsageError where it is not there or comes from other SQL."""
     kept_hash = run.get("metrics_sha256")
     if kept_hash != metrics_hash(wanted):
-        kept = "it was saved before examples were kept" if kept_hash is None else "its metrics have changed since"
+        reason = "it was saved before examples were kept" if kept_hash is None else "its metrics have changed since"
         raise UsageError(
-            f"the run '{run['run']}' can't be compared: {kept}",
+            f"the run '{run['run']}' can't be compared: {reason}",
             next_step="score its predictions again, and save them under another name",
         )
     table = load_rows(store, EXAMPLES, run["run"], workspace, most_rows(workspace.con, wanted))
     if table is None:
-        raise without_examples(f"the run '{run['run']}'", "no table of its examples")
+        raise without_examples(f"the run '{run['run']}'", "no rows of its examples")
     return table
 
 
 def load_answers(
     store: duckdb.DuckDBPyConnection, run: dict[str, Any], wanted: ScoredTask, workspace: ScoringWorkspace
 ) -> ScoringTable | None:
-    """Create a table of what a run answers; None where it was saved before that was kept."""
+    """Create a table of what a run answers, or None if it was saved before answers were."""
     return load_rows(store, ANSWERS, run["run"], workspace, most_rows(workspace.con, wanted))
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-from talkhouse.query.filters import FilteredRelation, check_rows, condition_of, none_left, none_of, where_clause
+from talkhouse.export.filters import FilteredRelation, check_rows, condition_of, none_left, none_of, where_clause
+from talkhouse.export.selection import Filters
 from talkhouse.schema.errors import UsageError
-from talkhouse.schema.sql import literal
+from talkhouse.schema.sql import column_types, literal
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace, head_errors
-from talkhouse.warehouse.relations import columns_of
 from talkhouse.warehouse.rows_hash import FINGERPRINT, Split, splits
 
 
@@ -28,7 +28,7 @@ class Chosen:
 
     @property
     def is_part(self) -> bool:
-        """Whether the splits have examples beside those that are scored."""
+        """Whether the splits have examples in addition to those that are scored."""
         return bool(self.subsets) or self.where is not None
 
     @property
@@ -53,16 +53,12 @@ class Chosen:
 def choose(
     con: duckdb.DuckDBPyConnection,
     task: ScoredTask,
-    *,
-    split: str | None,
-    release: str | None,
-    subsets: Sequence[str] = (),
-    where: str | None = None,
+    asked: Filters,
     named: Iterable[tuple[str | None, str | None]] = (),
 ) -> Chosen:
     """Find the splits that are meant, by the options or else by what the predictions name; UsageError says which exist.
 
-    ``named``: the publisher's releases and splits that the rows of the predictions name, None where they name none.
+    ``named``: the publisher's releases and splits that the rows of the predictions name, None if they name none.
     """
     known = splits(con, task.query.schema, task.query.name)
     if not known:
@@ -70,6 +66,7 @@ def choose(
             f"the warehouse has no examples of {task.name}",
             next_step="build it with that corpus: talkhouse build --data DIR",
         )
+    split, release = asked.split, asked.release
     left = _of_split(con, task, known, split) if split is not None else known
     left = [published for published in left if release is None or published.release == release]
     if not left:
@@ -91,22 +88,13 @@ def choose(
             expected=_listed(left),
             next_step="name one with --split S and --release R, or have columns 'split' and 'release'",
         )
-    return Chosen(tuple(left), tuple(subsets), where)
+    return Chosen(tuple(left), asked.subsets, asked.where)
 
 
-def choose_all(
-    con: duckdb.DuckDBPyConnection,
-    task: ScoredTask,
-    *,
-    split: str | None,
-    release: str | None,
-    subsets: Sequence[str] = (),
-    where: str | None = None,
-) -> Chosen:
+def choose_all(con: duckdb.DuckDBPyConnection, task: ScoredTask, asked: Filters) -> Chosen:
     """Find all of the publisher's releases and splits that the options leave, for a table whose rows name theirs."""
     known = splits(con, task.query.schema, task.query.name)
-    named = [(published.release, published.split) for published in known]
-    return choose(con, task, split=split, release=release, subsets=subsets, where=where, named=named)
+    return choose(con, task, asked, [(published.release, published.split) for published in known])
 
 
 def _needed(left: Sequence[Split], meant: Iterable[tuple[str | None, str | None]]) -> Iterable[tuple[str | None, ...]]:
@@ -199,7 +187,7 @@ def _condition(split: Split, columns: Iterable[str]) -> str:
 
 def _is_matching(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chosen, expression: str) -> str:
     """Return the SQL that is true of ``main.examples`` where the expression is true of the row of the task's view."""
-    names = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
+    names = [*column_types(workspace.con, task.view)]
     view = FilteredRelation(workspace.con, task.query.schema, task.query.name, names)
     known = [column for column in ("release", "split") if column in names]
     of_splits = " or ".join(_condition(split, known) for split in chosen.splits)

@@ -69,13 +69,13 @@ def _now(
     if tasks is None:
         return Now(ExamplesNow.UNKNOWN)
     releases = {*run["releases"]} or {None}
-    splits = [one for one in tasks if one.split in run["splits"] and one.release in releases]
+    splits = [task for task in tasks if task.split in run["splits"] and task.release in releases]
     if not splits:
         return Now(ExamplesNow.GONE)
-    if joined(one.content_hash for one in splits) == run["content_hash"]:
-        is_same = joined(one.hash for one in splits) == run["rows_hash"]
+    if joined(split.content_hash for split in splits) == run["content_hash"]:
+        is_same = joined(split.hash for split in splits) == run["rows_hash"]
         return Now(ExamplesNow.SAME if is_same else ExamplesNow.RENUMBERED)
-    wanted = {(one.release, one.split) for one in splits}
+    wanted = {(split.release, split.split) for split in splits}
     try:
         before = state_of(run["release"], run["content_id"]) if run["release"] and run["content_id"] else None
         if before is None:

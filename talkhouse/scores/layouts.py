@@ -18,9 +18,9 @@ from talkhouse.queries.heads import LayoutQuery
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal
 from talkhouse.scores.examples import Examples
-from talkhouse.scores.prediction_files import LABEL_FILES, PredictionFile, Reader, check_rows, readable
 from talkhouse.scores.typed import KEYS
-from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace
+from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace, check_rows
+from talkhouse.user_files.copies import LABEL_FILES, Reader, Rows, UserFile, readable
 
 _DOCUMENTS = pa.schema([("path", pa.string()), ("content", pa.string())])
 _LONGEST_LINE = 16_777_216
@@ -30,26 +30,30 @@ _TOGETHER = 16_000_000
 """Bytes of documents that are handed over at once."""
 
 
-def load_layout(reader: Reader, file: PredictionFile, layout: LayoutQuery, most: int) -> ScoringTable:
+def load_layout(
+    workspace: ScoringWorkspace, reader: Reader, file: UserFile, layout: LayoutQuery, most: int
+) -> ScoringTable:
     """Create the table that a publisher's layout reads; UsageError where its file can't be read."""
     form = layout.reads
     with readable([file]):
         if form == "documents":
             columns = "path, content::json as content"
             batches = _batches(_documents(file, reader.limits))
-            documents = reader.load_batches(_DOCUMENTS, batches, columns, form, most)
-            if not reader.into.count(documents):
+            documents = workspace.load(form, Rows(_DOCUMENTS, batches), reader.limits, most, columns)
+            if not workspace.count(documents):
                 raise ValueError(f"it has no file whose name ends in {LABEL_FILES}")
             return documents
         if form == "score_rows":
-            rows = reader.load_batches(*_array_rows(file.only), "scores::double[] as scores", "array_rows", most)
-            return reader.into.create(form, f"select row_number() over () - 1 as row_index, scores from {rows}")
-        return reader.load(f"select row_number() over () - 1 as line_index, line from {_lines(file)}", form, most)
+            columns = "scores::double[] as scores"
+            rows = workspace.load("array_rows", _array_rows(file.only), reader.limits, most, columns)
+            return workspace.create(form, f"select row_number() over () - 1 as row_index, scores from {rows}")
+        lines = reader.rows(f"select row_number() over () - 1 as line_index, line from {_lines(file)}")
+        return workspace.load(form, lines, reader.limits, most)
 
 
 def apply_layout(
     workspace: ScoringWorkspace,
-    file: PredictionFile,
+    file: UserFile,
     layout: LayoutQuery,
     source: ScoringTable,
     examples: Examples,
@@ -66,7 +70,7 @@ def apply_layout(
             where=layout.path,
             expected=f"one of the columns {', '.join(sorted(KEYS))}",
             found=f"the columns {', '.join(columns)}",
-            next_step="select it: docs/scores.md says what a layout gives",
+            next_step="select it: docs/score-metrics.md says what a layout gives",
         )
     with readable([file]):
         laid_out = workspace.create("laid_out", f"select * from ({sql.sql}) limit {most + 1}")
@@ -74,7 +78,7 @@ def apply_layout(
     return laid_out
 
 
-def _lines(file: PredictionFile) -> str:
+def _lines(file: UserFile) -> str:
     return (
         f"read_csv({literal(str(file.only))}, auto_detect = false, header = false, columns = {{'line': 'VARCHAR'}}, "
         f"delim = e'\\x01', quote = '', escape = '', max_line_size = {_LONGEST_LINE}, "
@@ -101,19 +105,19 @@ def _batch(documents: list[tuple[str, str]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array(names, pa.string()), pa.array(texts, pa.string())], schema=_DOCUMENTS)
 
 
-def _documents(file: PredictionFile, limits: Limits) -> Iterator[tuple[str, str]]:
+def _documents(file: UserFile, limits: Limits) -> Iterator[tuple[str, str]]:
     """Read the label files of a folder or archive: name and text of each."""
     for name, content in _copied(file, limits) if file.is_folder else _members(file, limits):
         yield name, _text(name, content)
 
 
-def _copied(file: PredictionFile, limits: Limits) -> Iterator[tuple[str, bytes]]:
+def _copied(file: UserFile, limits: Limits) -> Iterator[tuple[str, bytes]]:
     for copy in file.copies:
         limits.check("record", copy.path.stat().st_size, file.path / copy.name)
         yield copy.name, copy.path.read_bytes()
 
 
-def _members(file: PredictionFile, limits: Limits) -> Iterator[tuple[str, bytes]]:
+def _members(file: UserFile, limits: Limits) -> Iterator[tuple[str, bytes]]:
     with readable_archive(file.path, file.size):
         archive, members = open_archive(file.only, file.path.name, limits)
         with closing(archive):
@@ -141,7 +145,7 @@ def _text(name: str, content: bytes) -> str:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; ValueError for a key twice, of which programs take the first or the last."""
+    """Return an object; ValueError for a repeated key, since programs differ on which they take."""
     members: dict[str, Any] = {}
     for key, value in pairs:
         if key in members:
@@ -168,7 +172,15 @@ class _Header(NamedTuple):
     numbers: pa.DataType
 
 
-def _array_rows(path: Path) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+class _ArrayShape(NamedTuple):
+    """What the header of an array says, as NumPy writes it."""
+
+    shape: tuple[int, ...]
+    type: str
+    is_by_column: bool
+
+
+def _array_rows(path: Path) -> Rows:
     """Return the rows of a two-dimensional array of floats, as a column ``scores``; ValueError for another array."""
     data = pa.memory_map(str(path)).read_buffer()
     header = _numpy_header(data)
@@ -178,7 +190,7 @@ def _array_rows(path: Path) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
             f"the file is cut or too long: ({header.rows}, {header.columns}) numbers of {size} bytes are announced"
         )
     schema = pa.schema([("scores", pa.list_(header.numbers, header.columns))])
-    return schema, _array_batches(data, header, schema)
+    return Rows(schema, _array_batches(data, header, schema))
 
 
 def _array_batches(data: pa.Buffer, header: _Header, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -204,21 +216,22 @@ def _numpy_header(data: pa.Buffer) -> _Header:
         raise ValueError("the file is cut: it ends within its header")
     if length > _LONGEST_HEADER:
         raise ValueError(f"a header of {length:,} bytes: at most {_LONGEST_HEADER:,} are read")
-    shape, kind, by_column = _array_header(head[8 + size : begin])
-    if kind not in _NUMBERS or by_column or len(shape) != 2 or not shape[1]:
-        raise ValueError(f"an array of {kind}, {shape}: (examples, candidates) of floats, row by row, is needed")
-    return _Header(begin, shape[0], shape[1], _NUMBERS[kind])
+    array = _array_shape(head[8 + size : begin])
+    shape = array.shape
+    if array.type not in _NUMBERS or array.is_by_column or len(shape) != 2 or not shape[1]:
+        raise ValueError(f"an array of {array.type}, {shape}: (examples, candidates) of floats, row by row, is needed")
+    return _Header(begin, shape[0], shape[1], _NUMBERS[array.type])
 
 
-def _array_header(text: bytes) -> tuple[tuple[int, ...], str, bool]:
-    """Return the shape, the type, and whether the numbers stand column by column; ValueError for another header."""
+def _array_shape(text: bytes) -> _ArrayShape:
+    """Read the text of a header; ValueError for another one than NumPy's."""
     try:
         header: Any = ast.literal_eval(text.decode("latin-1").strip())
         shape, kind, by_column = header["shape"], header["descr"], header["fortran_order"]
         if len(header) != 3 or not isinstance(shape, tuple) or not isinstance(by_column, bool):
             raise TypeError
-        if not all(type(one) is int and 0 <= one < 2**48 for one in shape):
+        if not all(type(length) is int and 0 <= length < 2**48 for length in shape):
             raise TypeError
-        return shape, kind if isinstance(kind, str) else "records", by_column
+        return _ArrayShape(shape, kind if isinstance(kind, str) else "records", by_column)
     except (ValueError, TypeError, LookupError, SyntaxError, MemoryError, RecursionError) as error:
         raise ValueError("the header is not that of a NumPy array: descr, fortran_order and shape") from error

@@ -11,10 +11,9 @@ from pyarrow import lib as pa
 
 from talkhouse.queries.heads import Query
 from talkhouse.schema.errors import CatalogueError
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import column_types, literal, quoted
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace, refuse
-from talkhouse.warehouse.relations import columns_of
 from talkhouse.warehouse.tokens import LETTER_WITHOUT_BLANKS, tokens
 
 _EXAMPLE = ("release", "split", "example_index", "record_id", "dialogue_id")
@@ -32,7 +31,7 @@ class ScoreMetric:
     slice: str | None
     """``column=value``; None for all."""
     best: float | None
-    """The value if all ties were broken in favour of the prediction; None where nothing is tied."""
+    """The value if all ties were broken in favour of the prediction, or None if there are no ties."""
     worst: float | None
     count: int | None
     """Numerator of a share."""
@@ -42,7 +41,7 @@ class ScoreMetric:
     """Whether it is a mean or a share: then numerators and denominators of parts add up."""
     threshold: float | None = None
     low: float | None = None
-    """The ends of its interval; None where none was asked for, and for a count."""
+    """The bounds of its interval, or None if none was requested, or for a count."""
     high: float | None = None
     is_main: bool = False
     """Whether it is one to be looked at first: official, or not only for ties or by what the user chose.
@@ -52,7 +51,7 @@ class ScoreMetric:
 
     @property
     def is_count(self) -> bool:
-        """Whether it is a number that stands beside the metrics."""
+        """Whether it is a count shown next to the metrics."""
         return self.of is None and self.count is not None
 
 
@@ -102,7 +101,7 @@ def _gold(workspace: ScoringWorkspace, task: ScoredTask, predicted: ScoringTable
     comparison with a constant reaches the tables below.
     """
     ((first, last),) = workspace.con.execute(f"select min(record_id), max(record_id) from {predicted}").fetchall()
-    known = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
+    known = [*column_types(workspace.con, task.view)]
     if first is None or "record_id" not in known:
         return f"from {task.view}"
     return f"from {task.view} where record_id between {literal(first)} and {literal(last)}"
@@ -138,7 +137,7 @@ def _results(
 
 def _of_file(summary: Query, task: ScoredTask, part: str | None, results: object) -> Iterator[ScoreMetric]:
     """Yield the metrics that a file gives of a slice; CatalogueError where it gives something else."""
-    if not isinstance(results, list) or not all(isinstance(one, dict) and one.keys() == _RESULT for one in results):
+    if not isinstance(results, list) or not all(isinstance(row, dict) and row.keys() == _RESULT for row in results):
         raise CatalogueError(
             "the SQL file returns what is not a metric",
             where=summary.path,
@@ -158,7 +157,7 @@ def _of_file(summary: Query, task: ScoredTask, part: str | None, results: object
 
 
 def tied(workspace: ScoringWorkspace, scored: ScoringTable) -> int:
-    """Return how many examples have a candidate with the score of the right one."""
+    """Return the number of examples with a candidate with the score of the right one."""
     if "tied" not in workspace.columns(scored):
         return 0
     return int(workspace.con.execute(f"select count_if(tied > 1) from {scored}").fetchall()[0][0])
@@ -186,11 +185,10 @@ def _matches(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
     """Count the n-grams of each size that both have, each as often as both have it."""
     hits = [0] * _LONGEST
     for size in range(1, _LONGEST + 1):
-        ours, theirs = _grams(hypothesis, size), _grams(reference, size)
-        if set(ours).isdisjoint(theirs):  # no longer one either: it would begin with one of this size
+        grams, others = Counter(_grams(hypothesis, size)), Counter(_grams(reference, size))
+        if grams.keys().isdisjoint(others):  # no longer one either: it would begin with one of this size
             break
-        counts, others = Counter(ours), Counter(theirs)
-        hits[size - 1] = sum(min(count, others[gram]) for gram, count in counts.items())
+        hits[size - 1] = (grams & others).total()
     return hits
 
 
@@ -247,7 +245,7 @@ def examples_query(workspace: ScoringWorkspace, task: ScoredTask, scored: Scorin
     """Return the query of what each example scores, with its keys and the columns of the task's view."""
     names = [metric.name for metric in metrics(workspace.con, task, whole(scored), f"from {scored}")]
     each = workspace.create("each_example", _each(task, scored, names))
-    known = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
+    known = [*column_types(workspace.con, task.view)]
     same = ["example_index", "split", *(["release"] if "release" in known else [])]
     on = " and ".join(f"gold.{name} is not distinct from scored.{name}" for name in same)
     gold = ", ".join(f"gold.{quoted(name)}" for name in known if name not in _OWN)

@@ -6,7 +6,7 @@ from pathlib import Path
 from talkhouse import queries
 
 AUTO, TABLE = "auto", "table"
-"""Values of ``--format`` beside the layouts of the catalogue: by the name of the file, and a table."""
+"""Values of ``--format`` in addition to the layouts of the catalogue: by the name of the file, and a table."""
 
 
 def layout_names() -> list[str]:

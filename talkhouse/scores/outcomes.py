@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
-from talkhouse.schema.sql import literal
-from talkhouse.scores.answers import KEY, answers_query, columns_of_query, scored_rows
+from talkhouse.schema.sql import column_types, literal
 from talkhouse.scores.comparison import OTHER_ROWS, comparable_runs, load_answers, load_examples, without_examples
 from talkhouse.scores.examples import Chosen
 from talkhouse.scores.predictions import right_predictions
 from talkhouse.scores.saved_runs import open_saved, path_for, saved
-from talkhouse.scores.score import Scored
+from talkhouse.scores.score import KEY, Scored, answers_query, scored_rows
 from talkhouse.scores.task import ScoredTask, task
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
 from talkhouse.warehouse.opened import Warehouse
@@ -48,7 +47,7 @@ class System:
 
 
 def system_of(workspace: ScoringWorkspace, scored: Scored) -> System:
-    """Return what was scored as a system."""
+    """Return the scored predictions as a system."""
     return System(scored_rows(scored), answers_query(workspace, scored))
 
 
@@ -66,7 +65,7 @@ def create_outcomes(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequen
     judged = [workspace.create("judged", _judged(workspace, kind, system)) for system in systems]
     first, second = judged[0], judged[-1]
     same = " and ".join(f"second.{name} is not distinct from first.{name}" for name in KEY)
-    said = "".join(
+    of_sides = "".join(
         f"{side}.{column} as {side}{'' if column == 'said' else f'_{column}'}, "
         for side in ("first", "second")[: len(systems)]
         for column in ("said", "is_right", "sure", "rank", "best", "f1")
@@ -89,7 +88,7 @@ def create_outcomes(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequen
             {literal(of.name)} as task, {literal(kind.value)} as kind, {_outcome(len(systems))} as outcome,
             first.* exclude (gold, said, is_right, sure, rank, best, f1, candidates),
             examples.turn_index, examples.item_index, records.subset, dialogues.language, dialogues.domain,
-            lengths.turns, len(turns.text) as characters, {said} {gold} as gold, first.candidates
+            lengths.turns, len(turns.text) as characters, {of_sides} {gold} as gold, first.candidates
         from {first} as first
         inner join {second} as second on {same}
         inner join main.examples
@@ -104,7 +103,7 @@ def create_outcomes(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequen
         order by first.threshold, first.release nulls first, first.split, first.example_index
         """,
     )
-    counts = [workspace.count(one) for one in (*judged, table)]
+    counts = [workspace.count(relation) for relation in (*judged, table)]
     if len(set(counts)) > 1 or not counts[0]:
         raise UsageError(
             "the predictions are not of the same examples",
@@ -126,15 +125,15 @@ def _outcome(systems: int) -> str:
 
 
 def _kind(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequence[System]) -> OutcomeKind:
-    """Return what the systems give, by the columns of what they scored: texts come before their rankings."""
-    columns = set.intersection(*(columns_of_query(workspace, system.scored) for system in systems))
+    """Return the kind of answer, from the columns of the scores: texts come before their rankings."""
+    columns = set.intersection(*({*column_types(workspace.con, system.scored)} for system in systems))
     if {"gold", "labels"} <= columns:
         return OutcomeKind.LABELS
     if {"gold", "label"} <= columns:
         return OutcomeKind.LABEL
     if {"guess", "answer"} <= columns:
-        given = " union all ".join(f"select guess from ({system.scored})" for system in systems)
-        ((has_texts,),) = workspace.con.execute(f"select count(guess) > 0 from ({given})").fetchall()
+        guesses = " union all ".join(f"select guess from ({system.scored})" for system in systems)
+        ((has_texts,),) = workspace.con.execute(f"select count(guess) > 0 from ({guesses})").fetchall()
         if has_texts or "above" not in columns:
             return OutcomeKind.TEXT
     if "above" in columns:
@@ -148,10 +147,10 @@ def _kind(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequence[System]
     )
 
 
-class _Saying(NamedTuple):
+class _AnswerSql(NamedTuple):
     """SQL over ``scored``: what an example says, what it should say, and whether that is right."""
 
-    said: str
+    answer: str
     gold: str
     is_right: str
     f1: str = "null"
@@ -159,22 +158,22 @@ class _Saying(NamedTuple):
 
 def _judged(workspace: ScoringWorkspace, kind: OutcomeKind, system: System) -> str:
     """Return the query of what a system says of each example."""
-    columns = columns_of_query(workspace, system.scored)
+    columns = {*column_types(workspace.con, system.scored)}
     rank, is_first = _rank(columns)
     if kind is OutcomeKind.LABEL:
-        said = _Saying("scored.label", "scored.gold", "scored.label = scored.gold")
+        sql = _AnswerSql("scored.label", "scored.gold", "scored.label = scored.gold")
     elif kind is OutcomeKind.LABELS:
         labels, gold = (f"list_sort(scored.{name})" for name in ("labels", "gold"))
-        said = _Saying(f"array_to_string({labels}, ', ')", f"array_to_string({gold}, ', ')", f"{labels} = {gold}")
+        sql = _AnswerSql(f"array_to_string({labels}, ', ')", f"array_to_string({gold}, ', ')", f"{labels} = {gold}")
     elif kind is OutcomeKind.RANKING:
-        said = _Saying("null", "null", is_first)
+        sql = _AnswerSql("null", "null", is_first)
     else:
         # An older run has no letters.
         form = "coalesce(scored.{0}_letters, scored.{0})" if "guess_letters" in columns else "scored.{0}"
         words, others = (f"metrics.words({form.format(name)})" for name in ("guess", "answer"))
         f1 = f"2 * metrics.shared_words({words}, {others})::double / (len({words}) + len({others}))"
         text = "scored.guess" if system.answers is None else "answers.text"
-        said = _Saying(text, "null", "scored.guess = scored.answer", f1)
+        sql = _AnswerSql(text, "null", "scored.guess = scored.answer", f1)
     sure, best, answers = "null", "null", ""
     if system.answers is not None:
         # How sure it is of a ranking says nothing of a text.
@@ -183,9 +182,9 @@ def _judged(workspace: ScoringWorkspace, kind: OutcomeKind, system: System) -> s
         answers = f"left join ({system.answers}) as answers on {' and '.join(same)}"
     candidates = "scored.candidates" if "candidates" in columns else "null"
     return (
-        f"select {', '.join(f'scored.{name}' for name in KEY)}, scored.dialogue_id, {said.said}::varchar as said, "
-        f"{said.gold}::varchar as gold, coalesce({said.is_right}, false) as is_right, {sure}::double as sure, "
-        f"({rank})::double as rank, {best}::bigint as best, ({said.f1})::double as f1, "
+        f"select {', '.join(f'scored.{name}' for name in KEY)}, scored.dialogue_id, {sql.answer}::varchar as said, "
+        f"{sql.gold}::varchar as gold, coalesce({sql.is_right}, false) as is_right, {sure}::double as sure, "
+        f"({rank})::double as rank, {best}::bigint as best, ({sql.f1})::double as f1, "
         f"{candidates}::bigint as candidates from ({system.scored}) as scored {answers}"
     )
 
@@ -230,10 +229,10 @@ def outcomes_of_runs(
 
 
 def _check_splits(workspace: ScoringWorkspace, of: ScoredTask, run: dict[str, Any]) -> None:
-    """Refuse a run whose examples are others now: they would be shown beside the wrong turns."""
+    """Refuse a run whose examples have changed: they would be shown next to the wrong turns."""
     known = splits(workspace.con, of.query.schema, of.query.name)
     releases = run["releases"] or [None]
-    chosen = Chosen(tuple(one for one in known if one.split in run["splits"] and one.release in releases))
+    chosen = Chosen(tuple(split for split in known if split.split in run["splits"] and split.release in releases))
     if chosen.fingerprint != run["view_fingerprint"]:
         raise UsageError(
             f"the examples of the run '{run['run']}' are not those of this warehouse",

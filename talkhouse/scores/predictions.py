@@ -5,16 +5,17 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import duckdb
+from pyarrow import lib as pa
 
 from talkhouse.ingest.files.archives import is_archive_at
+from talkhouse.ingest.files.limits import Limits
+from talkhouse.ingest.sources import JSON_LINES
 from talkhouse.queries.heads import Form, LayoutQuery
 from talkhouse.schema.errors import CatalogueError, UsageError
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import column_types, literal, quoted
 from talkhouse.scores.examples import Examples, choose, create_examples, most_rows
 from talkhouse.scores.layouts import apply_layout, load_layout
 from talkhouse.scores.options import AUTO, TABLE, Baseline
-from talkhouse.scores.prediction_files import PredictionFile, Reader, copy_files, readable, reading
-from talkhouse.scores.prediction_tables import TABLES, is_world_log, load_tables, names_of, open_tables
 from talkhouse.scores.task import PredictionColumn, ScoredTask, ScoreRequest
 from talkhouse.scores.typed import (
     RawPredictions,
@@ -38,6 +39,8 @@ from talkhouse.scores.workspace import (
     row_text,
 )
 from talkhouse.system.folders import temporary_folder
+from talkhouse.user_files.copies import Reader, Rows, UserFile, copy_files, readable, reading
+from talkhouse.user_files.tables import TABLES, check_names, names_of, open_tables, select_of
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Predictions:
 
 
 class _ReadPredictions(NamedTuple):
-    files: list[PredictionFile]
+    files: list[UserFile]
     raw: RawPredictions
     examples: Examples
 
@@ -66,13 +69,16 @@ def read_predictions(workspace: ScoringWorkspace, task: ScoredTask, request: Sco
     """
     if request.baseline:
         examples = _examples(workspace, task, request)
-        files: Sequence[PredictionFile] = []
-        given = raw(workspace, create_baseline(workspace, task, examples, request.baseline))
+        files: Sequence[UserFile] = []
+        untyped = raw(workspace, create_baseline(workspace, task, examples, request.baseline))
+    elif request.table is not None:
+        files, untyped = [], raw(workspace, _load_table(workspace, task, request.table, request.limits))
+        examples = _examples(workspace, task, request, named_splits(workspace, untyped))
     else:
-        files, given, examples = _files(workspace, task, request)
-    check_columns(task, given.types)
+        files, untyped, examples = _files(workspace, task, request)
+    check_columns(task, untyped.types)
     with readable(files):
-        typed = with_types(workspace, task, given)
+        typed = with_types(workspace, task, untyped)
     chosen, con = examples.chosen, workspace.con
     check_fingerprint(con, typed, {chosen.fingerprint, *(split.fingerprint for split in chosen.splits)})
     warnings = check_values(con, task, typed, unknown=request.unknown, as_printed=request.as_printed)
@@ -80,12 +86,12 @@ def read_predictions(workspace: ScoringWorkspace, task: ScoredTask, request: Sco
         workspace,
         task,
         typed,
-        given.types,
+        untyped.types,
         examples,
         missing="stop" if request.as_printed else request.missing,
         as_printed=request.as_printed,
     )
-    workspace.drop([given.table, typed])  # they may be large
+    workspace.drop([untyped.table, typed])  # they may be large
     named = [{"path": str(file.path), "sha256": file.sha256} for file in files]
     return Predictions(examples, predicted, missing, named, warnings)
 
@@ -95,26 +101,44 @@ def _files(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest)
     with temporary_folder() as folder:
         files = copy_files(request.paths, folder, request.limits)
         layout = _layout(task, request, files)
-        with reading(workspace, folder, request.limits) as reader:
+        too_large = "leave out columns that the task does not need, and score a split at a time"
+        with reading(workspace.con, folder, request.limits, "predictions", too_large) as reader:
             if layout is None:
-                given = raw(workspace, _load(reader, task, files))
+                untyped = raw(workspace, _load(workspace, reader, task, files))
             else:
-                source = load_layout(reader, files[0], layout, most_rows(workspace.con, task))
+                source = load_layout(workspace, reader, files[0], layout, most_rows(workspace.con, task))
     if layout is None:
-        return _ReadPredictions(files, given, _examples(workspace, task, request, named_splits(workspace, given)))
+        return _ReadPredictions(files, untyped, _examples(workspace, task, request, named_splits(workspace, untyped)))
     examples = _examples(workspace, task, request)
     laid_out = apply_layout(workspace, files[0], layout, source, examples, most_rows(workspace.con, task))
     workspace.drop([source])
     return _ReadPredictions(files, raw(workspace, laid_out), examples)
 
 
-def _load(reader: Reader, task: ScoredTask, files: Sequence[PredictionFile]) -> ScoringTable:
+def _load(workspace: ScoringWorkspace, reader: Reader, task: ScoredTask, files: Sequence[UserFile]) -> ScoringTable:
     """Create a table of the rows of files; BadPredictions where these can't be predictions of the task."""
     wanted = wanted_columns(task)
     tables = open_tables(reader, files, wanted)
     names = names_of(tables)
     check_columns(task, names)
-    return load_tables(reader, tables, wanted, most_rows(reader.into.con, task, by_position="position" in names))
+    most = most_rows(workspace.con, task, by_position="position" in names)
+    with readable(files):
+        return workspace.load("raw", reader.rows(select_of(reader, tables, wanted)), reader.limits, most)
+
+
+def _load_table(workspace: ScoringWorkspace, task: ScoredTask, rows: pa.Table, limits: Limits) -> ScoringTable:
+    """Create a table of predictions that are at hand; BadPredictions where these can't be predictions of the task."""
+    try:
+        check_names(rows.schema.names)
+        check_columns(task, rows.schema.names)
+        wanted = rows.select([name for name in wanted_columns(task) if name in rows.schema.names])
+        batches = Rows(wanted.schema, iter(wanted.to_batches()))
+        by_position = "position" in wanted.schema.names
+        return workspace.load("raw", batches, limits, most_rows(workspace.con, task, by_position=by_position))
+    except (duckdb.Error, pa.ArrowException, ValueError) as error:
+        raise BadPredictions(
+            "the predictions can't be read as a table", found=str(error), next_step="name each column once"
+        ) from error
 
 
 def _examples(
@@ -123,11 +147,10 @@ def _examples(
     request: ScoreRequest,
     named: Sequence[tuple[str | None, str | None]] = (),
 ) -> Examples:
-    asked = {"split": request.split, "release": request.release, "where": request.where}
-    return create_examples(workspace, task, choose(workspace.con, task, **asked, subsets=request.subsets, named=named))
+    return create_examples(workspace, task, choose(workspace.con, task, request.filters, named))
 
 
-def _layout(task: ScoredTask, request: ScoreRequest, files: Sequence[PredictionFile]) -> LayoutQuery | None:
+def _layout(task: ScoredTask, request: ScoreRequest, files: Sequence[UserFile]) -> LayoutQuery | None:
     """Return the layout in which predictions come, None for tables; by the name of the file unless it is named."""
     layout = _layout_of(task, request, files[0]) if request.layout == AUTO else task.layout(request.layout)
     if layout is not None and len(files) > 1:
@@ -135,8 +158,8 @@ def _layout(task: ScoredTask, request: ScoreRequest, files: Sequence[PredictionF
     return layout
 
 
-def _layout_of(task: ScoredTask, request: ScoreRequest, file: PredictionFile) -> LayoutQuery | None:
-    if file.path.suffix.lower() in TABLES and not (file.is_folder or is_world_log(file, request.limits)):
+def _layout_of(task: ScoredTask, request: ScoreRequest, file: UserFile) -> LayoutQuery | None:
+    if file.path.suffix.lower() in TABLES and not (file.is_folder or _is_world_log(file, request.limits)):
         return None
     fitting = [layout for layout in task.layouts if layout.reads == _form(file)]
     if not fitting:
@@ -148,7 +171,15 @@ def _layout_of(task: ScoredTask, request: ScoreRequest, file: PredictionFile) ->
     return fitting[0]
 
 
-def _form(file: PredictionFile) -> Form:
+def _is_world_log(file: UserFile, limits: Limits) -> bool:
+    """Whether a file of JSON Lines is a log of dialogues and not a table: by its first line."""
+    if file.path.suffix.lower() not in JSON_LINES:
+        return False
+    with file.only.open("rb") as stream:
+        return b'"dialog"' in stream.readline(limits.record)
+
+
+def _form(file: UserFile) -> Form:
     """Return the form of layouts that a file may be read for."""
     if file.is_folder or is_archive_at(file.only):
         return "documents"
@@ -273,11 +304,11 @@ def _scored_rankings(workspace: ScoringWorkspace, task: ScoredTask, pairs: _Pair
 
 
 def _check_counts(workspace: ScoringWorkspace, pairs: _Pairs, predicted: ScoringTable) -> int:
-    """Return how many keys have no prediction; refuse predictions for what is not there, and keys given twice."""
+    """Return the number of keys without a prediction; refuse predictions for unknown keys, and repeated keys."""
     counts = f"(select count(*) from {pairs.keys}), (select count(*) from {pairs.predictions})"
     query = f"select {counts}, count(*), count_if(is_missing) from {predicted}"
-    ((wanted, given, rows, lost),) = workspace.con.execute(query).fetchall()
-    if given != wanted or rows != wanted or lost:
+    ((wanted, keys, rows, lost),) = workspace.con.execute(query).fetchall()
+    if keys != wanted or rows != wanted or lost:
         refuse(
             workspace.con,
             f"select {row_text()} from {pairs.predictions} as predictions where not {pairs.of_keys(pairs.keys)}",
@@ -360,11 +391,10 @@ def right_predictions(workspace: ScoringWorkspace, task: ScoredTask, keys: Scori
             "the head of the SQL file does not say what the right prediction is",
             where=task.query.path,
             expected="a line '-- oracle: ...'",
-            next_step="add it: docs/scores.md says how, and baselines need it",
+            next_step="add it: docs/score-metrics.md says how, and baselines need it",
         )
     with head_errors(task.query, "oracle"):
-        columns = workspace.con.execute(f"describe {task.view}").fetchall()
-        has_release = "release" in {column[0] for column in columns}
+        has_release = "release" in column_types(workspace.con, task.view)
         release = "release" if has_release else "null::varchar"
         oracle = workspace.create(
             "oracle",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from statistics import quantiles
-from typing import Any
+from typing import Any, NamedTuple
 
 from talkhouse.schema.sql import literal
 from talkhouse.scores.metrics import ScoreMetric, metrics
@@ -57,7 +57,7 @@ def drawable(
 ) -> Iterator[Drawable]:
     """Yield what can be drawn from queries of what was scored, one for each run of the same examples.
 
-    ``scored`` is the query of all examples, of which these may be a slice.
+    ``scored`` is the query of all examples, which these may be a slice of.
     """
     each = [f"select {run}::bigint as part, * from ({sql})" for run, sql in enumerate(runs)]
     dialogue = f"(dense_rank() over (order by {DIALOGUE}) - 1)"
@@ -166,17 +166,26 @@ def _values(workspace: ScoringWorkspace, of: Drawable, part: str) -> list[Values
         last = min(of.resamples, first + of.step)
         drawn = workspace.create("drawn", draws(of, part, first, last))
         means = _means(workspace, of, drawn, first * of.runs, last * of.runs)
-        for name, sample, value in (*means, *_others(workspace, of, drawn)):
-            values[sample % of.runs].setdefault(name, [None] * of.resamples)[sample // of.runs] = value
+        for drawn_value in (*means, *_others(workspace, of, drawn)):
+            of_run = values[drawn_value.sample % of.runs].setdefault(drawn_value.metric, [None] * of.resamples)
+            of_run[drawn_value.sample // of.runs] = drawn_value.value
         workspace.drop([drawn])
     return values
 
 
+class SampleValue(NamedTuple):
+    """The value of a metric in one sample: a run's part of a resample."""
+
+    metric: str
+    sample: int
+    value: float | None
+
+
 def _means(
     workspace: ScoringWorkspace, of: Drawable, drawn: ScoringTable, first: int, last: int
-) -> list[tuple[str, int, float | None]]:
-    """Return the means of the resamples that are drawn: name, number, value."""
-    return workspace.con.execute(
+) -> Iterator[SampleValue]:
+    """Return the means of the samples that are drawn."""
+    rows = workspace.con.execute(
         f"""
         with
         counts as (
@@ -200,9 +209,10 @@ def _means(
         from (select *, list_inner_product(times, denominators) as total from weights cross join {of.sums})
         """
     ).fetchall()
+    return map(SampleValue._make, rows)
 
 
-def _others(workspace: ScoringWorkspace, of: Drawable, drawn: ScoringTable) -> Iterator[tuple[str, int, float | None]]:
+def _others(workspace: ScoringWorkspace, of: Drawable, drawn: ScoringTable) -> Iterator[SampleValue]:
     """Yield the metrics that are no means. A dialogue that is drawn twice is two, each named by its place."""
     if not of.others.summaries:
         return
@@ -214,7 +224,7 @@ def _others(workspace: ScoringWorkspace, of: Drawable, drawn: ScoringTable) -> I
     # Slices are numbers here, which are grouped much faster than texts.
     for metric in metrics(workspace.con, of.others, rows, of.scored):
         if not metric.is_mean and not metric.is_count:
-            yield metric.name, int(metric.slice or 0), metric.value
+            yield SampleValue(metric.name, int(metric.slice or 0), metric.value)
 
 
 _LEVEL = 0.95
@@ -248,7 +258,7 @@ def _of_slice(
 
 
 def described(dialogues: int) -> dict[str, Any]:
-    """Return how intervals are made, for who reports them."""
+    """Return the settings of intervals, for reports."""
     drawn = {"resamples": RESAMPLES, "seed": SEED, "unit": "dialogue", "units": dialogues}
     return {"level": _LEVEL, "method": "percentile bootstrap", **drawn}
 

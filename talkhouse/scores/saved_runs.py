@@ -1,24 +1,37 @@
-"""Saved runs: ``scores.duckdb`` beside the warehouse, which builds never touch."""
+"""Saved runs: ``scores.duckdb`` next to the warehouse, which builds never touch."""
 
 import os
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import count
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from pyarrow import lib as pa
 
 from talkhouse.schema.contents import strange
-from talkhouse.schema.errors import UsageError, check_unicode
+from talkhouse.schema.errors import UsageError, check_unicode, described
 from talkhouse.schema.guard import NO_SETTINGS, Settings
-from talkhouse.schema.sql import dicts, insert, literal, quoted
-from talkhouse.scores.answers import answers_query, scored_rows
-from talkhouse.scores.score import Scored
+from talkhouse.schema.sql import column_types, dicts, insert, literal, quoted
+from talkhouse.scores.score import Scored, answers_query, scored_rows
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
 from talkhouse.settings import version
-from talkhouse.warehouse.beside import (
+from talkhouse.warehouse.content_ids import known_ids
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.rows_hash import joined, task_hashes
+from talkhouse.warehouse.sidecar import (
+    COUNT,
+    FINITE,
+    FULL,
+    ONCE,
+    SOME,
+    TIME,
+    Values,
     changed_beside,
     check_format,
     check_writable,
@@ -26,15 +39,12 @@ from talkhouse.warehouse.beside import (
     columns_of_tables,
     of_here,
     open_beside,
+    or_null,
 )
-from talkhouse.warehouse.content_ids import known_ids
-from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.rows_hash import joined, task_hashes
-from talkhouse.warehouse.values_beside import COUNT, FINITE, FULL, ONCE, SOME, TIME, Values, or_null
 
 FILE = "scores.duckdb"
 
-FORMAT = 3
+FORMAT = 4
 """Number of the format; files of before there were numbers have none."""
 
 HASHES = ("release", "content_id", "content_hash", "rows_hash")
@@ -45,7 +55,7 @@ _ADDED = {"metrics_sha256", "low", "high", "where_expression", "where_fingerprin
 
 
 def path_for(warehouse: Path) -> Path:
-    """Return where the runs of a warehouse are saved: beside it, those of a release beside the warehouse of here."""
+    """Return the path of a warehouse's saved runs: next to it, or for a release next to the local warehouse."""
     return of_here(warehouse).with_name(FILE)
 
 
@@ -231,10 +241,8 @@ def check_run(run: str, warehouse: Path) -> None:
 
 def _check_free(con: duckdb.DuckDBPyConnection, run: str, path: Path) -> None:
     """Raise UsageError where there is a run of that name."""
-    names = {name.lower() for (name,) in con.execute("select run from main.runs").fetchall()}
-    names |= {name.lower() for schema in _MEANINGS for name in _table_names(con, schema)}
-    # Its rows have tables of that name, and SQL takes small and capital letters for the same there.
-    if run.lower() in names:
+    # Names that differ in small and capital letters alone would be mistaken for each other.
+    if run.lower() in {name.lower() for (name,) in con.execute("select run from main.runs").fetchall()}:
         raise UsageError(
             f"there is a run '{run}' already", where=path, next_step="save it under another name; see: talkhouse scores"
         )
@@ -249,14 +257,15 @@ def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path)
     check_run(run, warehouse)
     with changed_beside(path_for(warehouse), warehouse, open_saved, _SCHEMA) as into:
         _check_free(into, run, path_for(warehouse))
-        _insert(into, scored, run, _state(workspace, scored, warehouse))
-        _save_rows(workspace, EXAMPLES, scored_rows(scored), run, into)
-        _save_rows(workspace, ANSWERS, answers_query(workspace, scored), run, into)
+        _share_tables(into, path_for(warehouse))
+        _insert(into, as_run(scored, run, state_of(workspace, scored, warehouse)))
+        for kind, query in ((EXAMPLES, scored_rows(scored)), (ANSWERS, answers_query(workspace, scored))):
+            _save_rows(workspace, kind, scored.task.name, query, run, into)
     return path_for(warehouse)
 
 
-def _state(workspace: ScoringWorkspace, scored: Scored, path: Path) -> dict[str, str | None]:
-    """Return of which release the examples are, and the hashes of their splits, whether or not all were scored."""
+def state_of(workspace: ScoringWorkspace, scored: Scored, path: Path) -> dict[str, str | None]:
+    """Return the release of the examples, and the hashes of their splits, whether or not all were scored."""
     opened = Warehouse(workspace.con)
     wanted = {(split.release, split.split) for split in scored.chosen.splits}
     tasks = task_hashes(workspace.con, opened.database, tasks=[scored.task.name])
@@ -266,9 +275,16 @@ def _state(workspace: ScoringWorkspace, scored: Scored, path: Path) -> dict[str,
     return dict(zip(HASHES, (*ids, *hashes), strict=True))
 
 
-def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str, state: dict[str, str | None]) -> None:
+_METRIC = ("threshold", "slice", "name", "value", "official", "best", "worst", "count", "of", "low", "high")
+"""What is kept of a metric, in the order of the columns."""
+_KEPT_AS = {"count": "numerator", "of": "denominator"}
+
+
+def as_run(scored: Scored, run: str, state: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return the values that are kept of a run, and its ``metrics``; ``state``: of which contents its examples are."""
     chosen = scored.chosen
-    values = {
+    metrics = [{_KEPT_AS.get(name, name): getattr(metric, name) for name in _METRIC} for metric in scored.metrics]
+    return {
         "run": run,
         "task": scored.task.name,
         "splits": chosen.split_names,
@@ -285,15 +301,16 @@ def _insert(con: duckdb.DuckDBPyConnection, scored: Scored, run: str, state: dic
         "where_expression": chosen.where,
         "where_fingerprint": chosen.where_fingerprint,
         **state,
+        "metrics": metrics,
     }
+
+
+def _insert(con: duckdb.DuckDBPyConnection, values: dict[str, Any]) -> None:
+    metrics = values.pop("metrics")
     # By name: an older file has its columns in another order.
     marks = ", ".join("?" for _ in values)
     con.execute(f"insert into runs ({', '.join(values)}) values ({marks})", [*values.values()])
-    numbers = [
-        (run, place, m.threshold, m.slice, m.name, m.value, m.official, m.best, m.worst, m.count, m.of, m.low, m.high)
-        for place, m in enumerate(scored.metrics)
-    ]
-    insert(con, "metrics", numbers)
+    insert(con, "metrics", [(values["run"], place, *metric.values()) for place, metric in enumerate(metrics)])
 
 
 def saved(warehouse: Path, task: str | None = None, settings: Settings = NO_SETTINGS) -> list[dict[str, Any]]:
@@ -301,76 +318,115 @@ def saved(warehouse: Path, task: str | None = None, settings: Settings = NO_SETT
     path = path_for(warehouse)
     if not os.path.lexists(path):
         return []
+    metrics: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     with open_saved(path, settings) as con:
         where = "" if task is None else f"where task = {literal(task)}"
         runs = dicts(con.execute(f"from main.runs {where} order by saved_at, run"))
+        for row in dicts(
+            con.execute(
+                "select * exclude (position) rename (metric as name) from main.metrics "
+                f"where run in (select run from main.runs {where}) order by run, position"
+            )
+        ):
+            # The SQL of a plugin may give what is no number.
+            metrics[row.pop("run")].append(
+                {name: None if isinstance(cell, float) and not isfinite(cell) else cell for name, cell in row.items()}
+            )
         for run in runs:
             # Older files have none of these.
             run.update({name: run.get(name) for name in ("where_expression", "where_fingerprint", *HASHES)})
-            columns = "* exclude (run, position) rename (metric as name)"
-            rows = con.execute(f"select {columns} from main.metrics where run = ? order by position", [run["run"]])
-            # The SQL of a plugin may give what is no number.
-            run["metrics"] = [
-                {
-                    name: None if isinstance(value, float) and not isfinite(value) else value
-                    for name, value in row.items()
-                }
-                for row in dicts(rows)
-            ]
+            run["metrics"] = metrics[run["run"]]
     return sorted(runs, key=comparable)
 
 
 def comparable(run: dict[str, Any]) -> tuple[str, str, list[str], str, str]:
-    """Return what runs must have in common to be compared; of older ones the content is not known."""
+    """Return the values that comparable runs share; the content of older runs is unknown."""
     same = run["task"], run["view_fingerprint"], run["subsets"], run["where_fingerprint"] or ""
     return *same, run["content_hash"] or ""
 
 
 EXAMPLES, ANSWERS = "examples", "answers"
-"""Schemas of ``scores.duckdb`` with a table for each run, named like it; older runs have none of answers."""
+"""How the names of tables with rows of runs begin; older runs have none of answers."""
+
+ORDER = "threshold desc, release, split, example_index"
+"""The order in which the rows of a run are kept."""
 
 _MEANINGS = {
-    EXAMPLES: "What each example of the run scored.",
-    ANSWERS: "How sure the run is of each answer, its text, and the candidate that it puts first.",
+    EXAMPLES: "What each example of the runs of a task scored.",
+    ANSWERS: "How sure a run is of each answer, its text, and the candidate that it puts first.",
 }
 
 
 def _save_rows(
-    workspace: ScoringWorkspace, schema: str, rows_of: str, run: str, into: duckdb.DuckDBPyConnection
+    workspace: ScoringWorkspace, kind: str, task: str, query: str, run: str, into: duckdb.DuckDBPyConnection
 ) -> None:
-    """Write the rows of a query into another database as the table of a run."""
-    order = "threshold desc, release, split, example_index"
-    with workspace.con.sql(f"from ({rows_of}) order by {order}").to_arrow_reader() as rows:
+    """Write the rows of a query into another database as those of a run."""
+    with workspace.con.sql(f"from ({query}) order by {ORDER}").to_arrow_reader() as rows:
+        into.register("saved_rows", pa.RecordBatchReader.from_batches(rows.schema, []))  # rows can be read once only
+        table = _shared_table(into, kind, task, "saved_rows")
         into.register("saved_rows", rows)
-        into.execute(f"create schema if not exists {schema}")
-        into.execute(f"create table {schema}.{quoted(run)} as from saved_rows")
-        into.execute(f"comment on table {schema}.{quoted(run)} is {literal(_MEANINGS[schema])}")
+        into.execute(f"insert into {table} select $1, * from saved_rows", [run])
         into.unregister("saved_rows")
 
 
-def _table_names(con: duckdb.DuckDBPyConnection, schema: str) -> list[str]:
-    """Return the names of the tables of a schema; what is not a table is none."""
-    rows = con.execute(
-        "select table_name from system.main.duckdb_tables() "
-        f"where database_name = system.main.current_database() and schema_name = '{schema}'"
-    )
-    return [name for (name,) in rows.fetchall()]
+def _shared_table(con: duckdb.DuckDBPyConnection, kind: str, task: str, rows: str) -> str:
+    """Return the table that all runs of a task share whose rows have the same columns; it is created if need be."""
+    select = f"select * from (select ''::varchar as saved_run, * from {rows})"
+    columns = column_types(con, select)
+    before = columns_of_tables(con)
+    for number in count(1):
+        name = "_".join((kind, *task.split("."), *([] if number == 1 else [str(number)])))
+        table = f"main.{quoted(name)}"
+        if before.get(name) == columns:
+            return table
+        if name not in before:
+            con.execute(f"create table if not exists {table} as {select} limit 0")
+            if name in columns_of_tables(con):  # where a view of the user's has the name there is none
+                break
+    con.execute(f"comment on table {table} is {literal(_MEANINGS[kind])}")
+    con.execute(f"comment on column {table}.saved_run is 'The run, see runs.'")
+    return table
+
+
+def _share_tables(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Move the rows of runs that have a table each, as before format 4, into the tables that runs share."""
+    tasks = dict(con.execute("select run, task from main.runs").fetchall())
+    shared: dict[tuple[object, ...], str] = {}
+    try:
+        con.execute("begin")  # a transaction for each statement would take half a minute for 1,000 runs
+        for kind in _MEANINGS:
+            for run, columns in columns_of_tables(con, kind).items():
+                if run in tasks:
+                    own, known = f"{kind}.{quoted(run)}", (kind, tasks[run], *columns.items())
+                    table = shared[known] = shared.get(known) or _shared_table(con, kind, tasks[run], own)
+                    con.execute(f"insert into {table} select $1, * from {own}", [run])
+                    con.execute(f"drop table {own}")
+        con.execute("commit")
+    except (duckdb.ProgrammingError, duckdb.DependencyException) as error:
+        raise _not_ours(path, described(error)) from error
+
+
+def _rows_of(con: duckdb.DuckDBPyConnection, kind: str, run: str) -> str | None:
+    """Return the query of the rows of a run, or None if there are none."""
+    for table, columns in columns_of_tables(con).items():
+        if table.startswith(f"{kind}_") and "saved_run" in columns:
+            rows = f"from main.{quoted(table)} where saved_run = {literal(run)}"
+            if con.execute(f"select 1 {rows} limit 1").fetchall():
+                return f"select * exclude (saved_run) {rows}"
+    return f"from {kind}.{quoted(run)}" if run in columns_of_tables(con, kind) else None
 
 
 def load_rows(
-    con: duckdb.DuckDBPyConnection, schema: str, run: str, into: ScoringWorkspace, most: int
+    con: duckdb.DuckDBPyConnection, kind: str, run: str, into: ScoringWorkspace, most: int
 ) -> ScoringTable | None:
     """Create a table of what each example of a run scored, or of what it answers.
 
-    None where there is no table of them, or one of more rows than ``most``: the file may have been changed.
+    None if there is none of them, or more rows than ``most``: the file may have been changed.
     """
-    if run not in _table_names(con, schema):
+    query = _rows_of(con, kind, run)
+    if query is None or con.execute(f"select count(*) from ({query})").fetchall()[0][0] > most:
         return None
-    source = f"{schema}.{quoted(run)}"
-    ((count,),) = con.execute(f"select count(*) from {source}").fetchall()
-    if count > most:
-        return None
-    with con.sql(f"from {source}").to_arrow_reader() as rows:
+    with con.sql(query).to_arrow_reader() as rows:
         return into.create_arrow("saved", rows)
 
 

@@ -9,7 +9,7 @@ from pyarrow import lib as pa
 
 from talkhouse.queries.heads import Query
 from talkhouse.schema.errors import UsageError, closest
-from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql import column_types, literal, quoted
 from talkhouse.scores.examples import Chosen
 from talkhouse.scores.metrics import ScoreMetric, metrics, score_examples, set_threshold, tied, whole
 from talkhouse.scores.predictions import Predictions, read_predictions
@@ -17,7 +17,6 @@ from talkhouse.scores.resampling import DIALOGUE, described, with_intervals
 from talkhouse.scores.task import ScoredTask, ScoreRequest
 from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace, naming_files
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.relations import columns_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Scored:
     tied: int
     warnings: list[str]
     interval: dict[str, Any] | None
-    """How the intervals were made; None where none were asked for."""
+    """How the intervals were computed, or None if none were requested."""
     sizes: dict[str, int]
     """How many examples are without overlap, and how many have it, by the names of their slices; empty: not asked."""
 
@@ -63,7 +62,7 @@ class Scored:
 
     @property
     def thresholds(self) -> list[float | None]:
-        """The thresholds, None where the metrics know none."""
+        """The thresholds, or None if the metrics have none."""
         return [turn.threshold for turn in self.turns]
 
     @property
@@ -164,7 +163,7 @@ def _check_variant(task: ScoredTask, request: ScoreRequest) -> None:
 
 
 def _warnings(task: ScoredTask, request: ScoreRequest, turns: Sequence[AtThreshold]) -> list[str]:
-    """Return what to say of the variant, of an expression, and of numbers that are too good."""
+    """Return remarks on the variant, on an expression, and on numbers that are too good."""
     variant = f"as published: {task.query.published}; no number is official"
     warnings = [variant] if request.as_published else []
     if request.where is not None:
@@ -184,7 +183,7 @@ def _warnings(task: ScoredTask, request: ScoreRequest, turns: Sequence[AtThresho
 
 
 def _thresholds(task: ScoredTask, asked: Sequence[float], request: ScoreRequest) -> list[float | None]:
-    """Return the thresholds to score at, at least one: those that were asked for, or the task's; None where none is."""
+    """Return the thresholds to score at, at least one: those requested, or the task's, or else None."""
     usual = task.query.thresholds
     if not usual:
         if asked:
@@ -253,7 +252,7 @@ def _create_slices(
     workspace: ScoringWorkspace, task: ScoredTask, scored: ScoringTable, columns: Sequence[str]
 ) -> Slices:
     """Find the values of columns for each example; UsageError for a column that there is not."""
-    known = [column["name"] for column in columns_of(workspace.con, task.query.schema, task.query.name)]
+    known = [*column_types(workspace.con, task.view)]
     for column in columns:
         if column not in _NARROW and column not in known:
             raise UsageError(
@@ -279,7 +278,7 @@ def _create_slices(
 
 
 def printed(workspace: ScoringWorkspace, scored: Scored) -> str:
-    """Return what the publisher's script prints for all that was scored, at one threshold after the other."""
+    """Return the output of the publisher's script for all scored examples, threshold by threshold."""
     lines = scored.task.printed
     if lines is None:
         raise UsageError(f"{scored.task.name} has no script whose output is known", next_step="leave --as-printed out")
@@ -300,3 +299,70 @@ def _printed_at(workspace: ScoringWorkspace, turn: AtThreshold, lines: Query) ->
     with sql.errors(workspace.con):
         rows = workspace.con.execute(f"select line from ({sql.sql})").fetchall()
     return "".join(f"{line}\n" for (line,) in rows)
+
+
+KEY = ("threshold", "release", "split", "example_index", "record_id")
+"""What an answer, and what it scored, is known by."""
+
+
+def scored_rows(scored: Scored) -> str:
+    """Return the query of what each example scored at each threshold."""
+    each = (f"select {_limit(turn.threshold)} as threshold, * from {turn.scored}" for turn in scored.turns)
+    return " union all ".join(each)
+
+
+def _limit(threshold: float | None) -> str:
+    return f"{'null' if threshold is None else repr(threshold)}::double"
+
+
+def answers_query(workspace: ScoringWorkspace, scored: Scored) -> str:
+    """Return the query of the answer to each example that was scored.
+
+    ``text`` is what it says where that is a text. ``sure`` is the probability or score of the label, or how far the
+    first candidate is ahead of the next. ``best`` is that candidate, where no other has its score: its 0-based
+    position, or its own example_index where each candidate is an example.
+    """
+    answers = " union all ".join(
+        f"select {_limit(turn.threshold)} as threshold, * from {turn.predictions.table}" for turn in scored.turns
+    )
+    names = [column.name for column in scored.task.columns]
+    # Else each candidate of a record has a prediction.
+    is_by_example = "scores" in names or "label" in names or "score" not in names
+    text = "predicted.text" if "text" in names else "null"
+    sure = _sure_of_label(names, {*column_types(workspace.con, scored_rows(scored))})
+    best = "null"
+    if "scores" in names:
+        ordered = "list_reverse_sort(list_filter(scores, lambda score: isfinite(score)))"
+        place = "list_position(scores, list_max(scores)) - 1"
+        answers = f"select *, {ordered}[1] - {ordered}[2] as ahead, {place} as best from ({answers})"
+    elif not is_by_example:
+        ordered = "list(score order by score desc) filter (isfinite(score))"
+        answers = (
+            f"select threshold, release, split, record_id, {ordered}[1] - {ordered}[2] as ahead, "
+            f"arg_max(example_index, score) as best from ({answers}) group by all"
+        )
+    if "scores" in names or not is_by_example:
+        sure, best = "predicted.ahead", "case when predicted.ahead > 0 then predicted.best end"
+    same = (
+        f"predicted.{name} is not distinct from scored.{name}"
+        for name in KEY
+        if is_by_example or name != "example_index"
+    )
+    return (
+        f"select {', '.join(f'scored.{name}' for name in KEY)}, {text}::varchar as text, ({sure})::double as sure, "
+        f"({best})::bigint as best from ({scored_rows(scored)}) as scored "
+        f"left join ({answers}) as predicted on {' and '.join(same)}"
+    )
+
+
+def _sure_of_label(names: list[str], columns: set[str]) -> str:
+    """Return the SQL of the probability of the label that is said, or of its score."""
+    if probabilities := [name for name in names if name.startswith("prob_")]:
+        cases = (f"when {literal(name.removeprefix('prob_'))} then predicted.{quoted(name)}" for name in probabilities)
+        return f"case lower(scored.label) {' '.join(cases)} end"
+    if {"score", "positive"} <= columns:
+        # A score of the positive label: its complement where all of them may be probabilities.
+        is_probability = "min(scored.score) over () >= 0 and max(scored.score) over () <= 1"
+        other = f"case when {is_probability} then 1 - scored.score else -scored.score end"
+        return f"case when scored.label = scored.positive then scored.score else {other} end"
+    return "null"

@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 
+from talkhouse.export.selection import Filters
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.queries.catalogue import METRICS, Catalogue, catalogue
 from talkhouse.queries.heads import LayoutQuery, MacroQuery, MetricQuery, PrintedQuery, ScoreQuery
 from talkhouse.schema.errors import CatalogueError, UsageError, closest
 from talkhouse.scores.options import AUTO, TABLE, Baseline
+
+if TYPE_CHECKING:
+    from pyarrow import lib as pa
 
 _TYPES = {"label": "varchar", "labels": "varchar[]", "score": "double", "scores": "double[]", "text": "varchar"}
 """Types of the columns that a prediction may have; ``prob_...`` is a number too."""
@@ -53,7 +57,7 @@ class ScoredTask:
 
     @property
     def columns(self) -> tuple[PredictionColumn, ...]:
-        """The columns of a prediction beside its key."""
+        """The columns of a prediction in addition to its key."""
         names = ((text.removesuffix("?"), text.endswith("?")) for text in self.query.predicts)
         return tuple(PredictionColumn(name, optional, _TYPES.get(name, "double")) for name, optional in names)
 
@@ -79,17 +83,14 @@ class ScoredTask:
             "select label from main.labels where scheme = ? order by all", [self.query.scheme]
         ).fetchall()
         if not rows:
+            schemes = [name for (name,) in con.execute("select distinct scheme from main.labels").fetchall()]
             raise CatalogueError(
                 f"no labels of the scheme '{scheme}' are declared",
                 where=self.query.path,
-                expected=f"one of: {', '.join(closest(scheme, _schemes(con)))}",
+                expected=f"one of: {', '.join(closest(scheme, schemes))}",
                 next_step="correct the line '-- scheme:', or declare the scheme in the corpus",
             )
         return [label for (label,) in rows]
-
-
-def _schemes(con: duckdb.DuckDBPyConnection) -> list[str]:
-    return [name for (name,) in con.execute("select distinct scheme from main.labels").fetchall()]
 
 
 def task(name: str, known: Catalogue | None = None) -> ScoredTask:
@@ -128,7 +129,7 @@ class ScoreRequest:
     missing: str = "stop"
     """``wrong``: an example without a prediction counts as wrong."""
     unknown: str = "stop"
-    """``wrong``: a label that nobody declared counts as wrong."""
+    """``wrong``: an undeclared label counts as wrong."""
     by: Sequence[str] = ()
     as_printed: bool = False
     """Accept what the publisher's script accepts, and score at its threshold."""
@@ -146,3 +147,10 @@ class ScoreRequest:
     """The run is to be saved: it must be of the classes that other runs of the task have."""
     limits: Limits = DEFAULT
     """How much of a file is read."""
+    table: "pa.Table | None" = None
+    """Predictions that are at hand, in place of files."""
+
+    @property
+    def filters(self) -> Filters:
+        """Which examples are asked for."""
+        return Filters(self.split, self.release, tuple(self.subsets), self.where)

@@ -115,14 +115,14 @@ def with_types(workspace: ScoringWorkspace, task: ScoredTask, predictions: RawPr
     kinds = {**_KEY_TYPES, "ranking": "integer[]", **{column.name: column.type for column in task.columns}}
     is_single = "labels" in kinds and "labels" not in predictions.types
     kinds |= {"label": "varchar"} if is_single else {}
-    given = {name: kind for name, kind in kinds.items() if name in predictions.types}
+    found = {name: kind for name, kind in kinds.items() if name in predictions.types}
     selected = {name: f"null::{kind}" for name, kind in kinds.items()}
-    selected |= {name: _cast(name, kind, predictions.types[name]) for name, kind in given.items()}
+    selected |= {name: _cast(name, kind, predictions.types[name]) for name, kind in found.items()}
     if is_single:
         selected["labels"] = f"[{selected['label']}]"
     columns = ", ".join(f"{expression} as {quoted(name)}" for name, expression in selected.items())
     typed = workspace.create("typed", f"select {columns} from {predictions.table}")
-    for name, kind in given.items():
+    for name, kind in found.items():
         if kind != "varchar" and predictions.types[name] != kind:
             _refuse_casts(workspace, predictions, typed, name, kind)
     return typed
@@ -147,16 +147,16 @@ def _join_positions(workspace: ScoringWorkspace, predictions: RawPredictions) ->
     return raw(workspace, joined)
 
 
-def _cast(name: str, kind: str, given: str) -> str:
+def _cast(name: str, kind: str, stored: str) -> str:
     """Return the SQL of a column as another type than it is given in; null where it has no such value."""
     column = quoted(name)
-    if given == kind.upper():
+    if stored == kind.upper():
         return column
-    if kind == "integer" and given == "VARCHAR":
+    if kind == "integer" and stored == "VARCHAR":
         return f"case when regexp_full_match({column}, '[+-]?[0-9]+') then try_cast({column} as integer) end"
-    if kind == "integer" and given in ("DOUBLE", "FLOAT"):
+    if kind == "integer" and stored in ("DOUBLE", "FLOAT"):
         return f"case when {column} = floor({column}) then try_cast({column} as integer) end"
-    if kind.endswith("[]") and given == "VARCHAR":
+    if kind.endswith("[]") and stored == "VARCHAR":
         return f"try_cast(try_cast({column} as json) as {kind})"
     return f"try_cast({column} as {kind})"
 
@@ -185,11 +185,11 @@ def _refuse_casts(
 def check_values(
     con: duckdb.DuckDBPyConnection, task: ScoredTask, typed: ScoringTable, *, unknown: str, as_printed: bool
 ) -> list[str]:
-    """Raise BadPredictions for values that no metric can take, and return what is only worth a warning."""
+    """Raise BadPredictions for values that no metric can take, and return what merits only a warning."""
     warnings = []
     for column in task.columns:
         name = column.name
-        is_unknown = name == "label" and (as_printed or unknown == "wrong")  # null is a label that nobody declared
+        is_unknown = name == "label" and (as_printed or unknown == "wrong")  # null is an undeclared label
         if not column.is_optional and not is_unknown:
             refuse(
                 con,
@@ -243,7 +243,7 @@ def _check_sums(con: duckdb.DuckDBPyConnection, typed: ScoringTable, names: list
 
 
 def _check_labels(con: duckdb.DuckDBPyConnection, task: ScoredTask, typed: ScoringTable, *, unknown: str) -> list[str]:
-    """Refuse labels that nobody declared, or say that they count as wrong; near ones are named, never repaired."""
+    """Refuse undeclared labels, or say that they count as wrong; near ones are named, never repaired."""
     column = next((column.name for column in task.columns if column.name in ("label", "labels")), None)
     known = task.labels(con)
     if column is None or not known:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import NewType
@@ -10,10 +11,12 @@ from typing import NewType
 import duckdb
 from pyarrow import lib as pa
 
+from talkhouse.ingest.files.limits import Limits
 from talkhouse.queries.heads import Query, broken, line_of
 from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
 from talkhouse.schema.errors import CatalogueError, UsageError
-from talkhouse.schema.sql import literal
+from talkhouse.schema.sql import column_types, literal
+from talkhouse.user_files.copies import Rows, bounded
 
 ScoringTable = NewType("ScoringTable", str)
 """The name of a table of a workspace, as SQL writes it."""
@@ -22,13 +25,13 @@ _NUMBERS = count(1)
 
 
 class ScoringWorkspace:
-    """The tables of one run, beside the warehouse that ``con`` has open; they are gone when it is closed."""
+    """The tables of one run, next to the warehouse that ``con`` has open; they are gone when it is closed."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection) -> None:
         self.con = con
         # The connections of a process to one file see each other's databases.
         self._database = f"talkhouse_scores_{next(_NUMBERS)}"
-        self._made: Counter[str] = Counter()
+        self._numbers: Counter[str] = Counter()
         self._attach()
 
     def __enter__(self) -> "ScoringWorkspace":
@@ -39,7 +42,7 @@ class ScoringWorkspace:
             self.con.execute(f"detach {self._database}")
 
     def _attach(self) -> None:
-        # Also beside a file that is opened read-only, and where no other file can be reached.
+        # Also next to a file that is opened read-only, and where no other file can be reached.
         self.con.execute(f"attach ':memory:' as {self._database} (read_write)")
 
     def clear(self) -> None:
@@ -49,8 +52,8 @@ class ScoringWorkspace:
 
     def create(self, name: str, select: str) -> ScoringTable:
         """Create a table of the rows of a query; one that has the same name stays, for its number is another."""
-        self._made[name] += 1
-        table = ScoringTable(f"{self._database}.main.{name}_{self._made[name]}")
+        self._numbers[name] += 1
+        table = ScoringTable(f"{self._database}.main.{name}_{self._numbers[name]}")
         self.con.execute(f"create table {table} as {select}")
         return table
 
@@ -59,6 +62,16 @@ class ScoringWorkspace:
         self.con.register("arrow_rows", rows)
         table = self.create(name, f"select {columns} from arrow_rows")
         self.con.unregister("arrow_rows")
+        return table
+
+    def load(self, name: str, rows: Rows, limits: Limits, most: int, columns: str = "*") -> ScoringTable:
+        """Create a table of the rows of a file; ``columns`` is what is selected from them.
+
+        Raises BadPredictions for more rows than ``most``, SourceError for more bytes than a file may have.
+        """
+        table = self.create_arrow(name, pa.Table.from_batches([], rows.schema), columns)
+        for batch in bounded(rows.batches, limits, partial(check_rows, most=most)):
+            self.insert_arrow(table, pa.Table.from_batches([batch]), columns)
         return table
 
     def insert_arrow(self, table: ScoringTable, rows: pa.Table, columns: str = "*") -> None:
@@ -74,7 +87,7 @@ class ScoringWorkspace:
 
     def columns(self, table: ScoringTable) -> dict[str, str]:
         """Return the columns of a table, by name, with their types."""
-        return {row[0]: row[1] for row in self.con.execute(f"describe {table}").fetchall()}
+        return column_types(self.con, table)
 
     def count(self, table: ScoringTable) -> int:
         """Return the number of rows of a table."""
@@ -93,7 +106,7 @@ _READS = {
     "layouts": ("keys", "other_keys", "documents", "lines", "score_rows"),
     "printed": ("results",),
 }
-"""The names that the SQL files of each folder may read beside the warehouse: the interface of these files."""
+"""The names that the SQL files of each folder may read in addition to the warehouse: the interface of these files."""
 
 
 class Bound:
@@ -110,7 +123,7 @@ class Bound:
     def columns(self, con: duckdb.DuckDBPyConnection) -> dict[str, str]:
         """Return the columns of its rows, by name, with their types; CatalogueError where the SQL can't be run."""
         with self.errors(con):
-            return {row[0]: row[1] for row in con.execute(f"describe {self.sql}").fetchall()}
+            return column_types(con, self.sql)
 
     def check(self, con: duckdb.DuckDBPyConnection, *names: str) -> dict[str, str]:
         """Return the columns of its rows; CatalogueError where one of these is not among them."""
@@ -122,7 +135,7 @@ class Bound:
                     where=self.query.path,
                     expected=f"the columns {', '.join(names)}",
                     found=f"the columns {', '.join(columns)}",
-                    next_step="select it: docs/scores.md says what the files of a task give",
+                    next_step="select it: docs/score-metrics.md says what the files of a task give",
                 )
         return columns
 
@@ -140,8 +153,8 @@ class Bound:
             return f"a table or view of the warehouse, {' or '.join(self.relations)}" if "Table" in str(error) else None
         if not isinstance(error, duckdb.BinderException):
             return None
-        described = {name: con.execute(f"describe {select}").fetchall() for name, select in self.relations.items()}
-        return "; ".join(f"{name} has {', '.join(row[0] for row in rows)}" for name, rows in described.items())
+        described = {name: column_types(con, select) for name, select in self.relations.items()}
+        return "; ".join(f"{name} has {', '.join(columns)}" for name, columns in described.items())
 
 
 def _sql_error(query: Query, statement: str, error: duckdb.Error, *, expected: str | None = None) -> CatalogueError:
@@ -170,6 +183,17 @@ class BadPredictions(UsageError):
     """The predictions can't be scored as they are."""
 
 
+def check_rows(rows: int, most: int) -> None:
+    """Raise BadPredictions where there are far more rows than there can be predictions."""
+    if rows > most:
+        raise BadPredictions(
+            "there are far more rows than the task has predictions",
+            expected=f"at most {most:,}: two for each, and a million",
+            found=f"{rows:,} or more",
+            next_step="give each example one row",
+        )
+
+
 @contextmanager
 def naming_files(paths: Sequence[Path]) -> Iterator[None]:
     """Add the names of the files to errors about predictions."""
@@ -196,7 +220,7 @@ def refuse(
 def refusal(
     count: int, first: list[str], problem: str, *, expected: str | None = None, next_step: str
 ) -> BadPredictions:
-    """Return the error about so many rows, of which these are the first."""
+    """Return the error about so many rows, starting with these."""
     more = "" if count <= len(first) else f"; and {count - len(first):,} more"
     return BadPredictions(
         f"{problem}: {count:,}", expected=expected, found="; ".join(first) + more, next_step=next_step
@@ -204,7 +228,7 @@ def refusal(
 
 
 def first_rows(con: duckdb.DuckDBPyConnection, rows: str) -> tuple[int, list[str]]:
-    """Return how many rows a query of texts has, and the first of them."""
+    """Return the number of rows of a query of texts, and the first of them."""
     ((count, first),) = con.execute(
         f"select count(*), list(row order by place)[:{_SHOWN}] from ({_numbered(rows)})"
     ).fetchall()

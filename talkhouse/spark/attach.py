@@ -45,7 +45,7 @@ def attach(spark: "SparkSession", lake: str | Path, *, location: str | None = No
 def attach_snapshot(
     spark: "SparkSession", manifest: LakeManifest, translation: TranslatedViews, location: str
 ) -> dict[str, str]:
-    """Create what a manifest describes, and return what Spark refuses by name, with its reason.
+    """Create what a manifest describes, and return the names that Spark refuses, with its reasons.
 
     The folder of the lake is at ``location`` for the cluster.
     """
@@ -85,10 +85,10 @@ def check_version(spark: "SparkSession") -> None:
 def _check_free(spark: "SparkSession", manifest: LakeManifest) -> None:
     """Refuse to replace a table whose rows Spark keeps itself: they would be lost. Ours are over files elsewhere."""
     for schema in sorted({table.schema for table in manifest.tables}):
-        ours = {table.name for table in manifest.tables if table.schema == schema}
+        names = {table.name for table in manifest.tables if table.schema == schema}
         there = spark.catalog.listTables(schema) if spark.catalog.databaseExists(schema) else []
         for table in there:
-            if table.name in ours and table.tableType == "MANAGED":
+            if table.name in names and table.tableType == "MANAGED":
                 raise UsageError(
                     f"Spark has a table {schema}.{table.name} of its own, which attaching the lake would delete",
                     next_step="attach the lake in another catalog, or rename that table",
@@ -96,7 +96,7 @@ def _check_free(spark: "SparkSession", manifest: LakeManifest) -> None:
 
 
 def _refusal(spark: "SparkSession", sql: str) -> str | None:
-    """Run a statement; return why Spark refuses it, if it does."""
+    """Run a statement; return Spark's reason for refusing it, if any."""
     from pyspark.errors import PySparkException, UnsupportedOperationException
 
     try:
@@ -130,6 +130,6 @@ def _check_rows(spark: "SparkSession", manifest: LakeManifest, location: str) ->
 
 
 def first_line(error: Exception) -> str:
-    """Return what an exception of Spark says, without the plan and the stack below it."""
+    """Return the message of an exception of Spark, without the plan and the stack below it."""
     text = re.split(r"\n|(?<!\s)\s+SQLSTATE: ", str(error).strip(), maxsplit=1)[0]
     return text or type(error).__name__

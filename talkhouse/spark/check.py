@@ -3,7 +3,6 @@
 DuckDB reads the same files, into a warehouse of its own for the time of the check, with the catalogue's own views.
 """
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,10 +15,7 @@ import duckdb
 from pyarrow.lib import ArrowException, RecordBatchReader
 
 from talkhouse import migrations
-from talkhouse.ingest.declared.record_files.parquet import open_parquet
-from talkhouse.ingest.declared.record_files.parquet_pages import NamedFile
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.files.limits import OF_TABLES
 from talkhouse.ingest.progress import Progress
 from talkhouse.lake_format.documents import check_columns, columns_of_all, read_translation
 from talkhouse.lake_format.inside import Inside
@@ -34,7 +30,7 @@ from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.spark.sessions import check_installed, session
 from talkhouse.system.folders import temporary_folder
-from talkhouse.translation.translated import LeftOutView, TranslatedViews, spark_type
+from talkhouse.translation.translated import LeftOutView, TranslatedViews, View, spark_type
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import SplitView, common_splits
 
@@ -82,7 +78,7 @@ def check(lake: Path, url: str, progress: Progress, *, location: str | None = No
     """Compare every table and view of a lake on Spark with DuckDB's; ``location`` is as ``attach`` has it.
 
     ``url``: a master (``spark://host:port``, ``local[2]``) or Spark Connect (``sc://host:port``). Raises what
-    ``attach`` raises, LakeDamaged for a file with another hash, SparkFailed where nobody answers.
+    ``attach`` raises, LakeDamaged for a file with another hash, SparkFailed if Spark does not answer.
     """
     begun = time.monotonic()
     folder = lake.absolute()
@@ -134,7 +130,7 @@ def _check_relations(
 
 
 def _check_files(manifest: LakeManifest, lake: Path, progress: Progress) -> int:
-    """Hash every file, and return how many there are; LakeDamaged names those that are missing or not as written."""
+    """Hash every file, and return their number; LakeDamaged names those that are missing or not as written."""
     every = [file for table in manifest.tables for file in table.files]
     progress.begin("hashing files", records=len(every), unit="files")
     damaged = []
@@ -154,25 +150,16 @@ def _check_files(manifest: LakeManifest, lake: Path, progress: Progress) -> int:
 
 def relations_of(manifest: LakeManifest, translation: TranslatedViews) -> list[ComparedRelation]:
     """List every table and view with its columns, as they are in DuckDB and have to be in Spark."""
-    tables = [
+    relations: list[LakeTable | View] = [*manifest.tables, *translation.views]
+    return [
         ComparedRelation(
-            table.schema,
-            table.name,
-            tuple(table.grain),
-            tuple(SparkColumn(column.name, column.type, spark_type(column.type)) for column in table.columns),
+            relation.schema,
+            relation.name,
+            tuple(relation.grain),
+            tuple(SparkColumn(column.name, column.type, spark_type(column.type)) for column in relation.columns),
         )
-        for table in manifest.tables
+        for relation in relations
     ]
-    views = [
-        ComparedRelation(
-            view.schema,
-            view.name,
-            tuple(view.grain),
-            tuple(SparkColumn(column.name, column.type, column.spark_type) for column in view.columns),
-        )
-        for view in translation.views
-    ]
-    return tables + views
 
 
 def compare_all(
@@ -245,9 +232,8 @@ def _fill(con: duckdb.DuckDBPyConnection, table: LakeTable, lake: Path) -> None:
     """Copy a table's files; LakeDamaged for one that is not as the manifest says."""
     for file in table.files:
         try:
-            with Inside(lake).reading(file.path) as stream:
-                named = NamedFile(file.path, os.fstat(stream.fileno()).st_size, OF_TABLES)
-                _copy(con, table, open_parquet(stream, named))
+            with Inside(lake).rows(file.path) as rows:
+                _copy(con, table, rows)
         except (OSError, BadRecord, SourceError, ArrowException, duckdb.Error) as error:
             raise LakeDamaged(
                 "a file of the lake can't be read",

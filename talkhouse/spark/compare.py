@@ -110,13 +110,13 @@ def compare_rows(
 ) -> ComparedRows:
     """Compare the rows of a relation in DuckDB with those that are read elsewhere, in whatever order they come."""
     rows = 0
-    for expected, low, high in _ranges(con, relation, rows_at_once):
-        found = read(low, high)
-        if found.column_names == expected.column_names:
+    for part in _ranges(con, relation, rows_at_once):
+        found = read(part.low, part.high)
+        if found.column_names == part.rows.column_names:
             found = _sorted(con, relation, found)
-        if difference := first_difference(relation, expected, found):
+        if difference := first_difference(relation, part.rows, found):
             return ComparedRows(rows, difference)
-        rows += expected.num_rows
+        rows += part.rows.num_rows
     return ComparedRows(rows, None)
 
 
@@ -128,10 +128,16 @@ def _difference_of_columns(relation: ComparedRelation, found: Sequence[tuple[str
     return SparkDifference(relation.full_name, "other columns", None, None, *unlike)
 
 
-def _ranges(
-    con: duckdb.DuckDBPyConnection, relation: ComparedRelation, rows_at_once: int
-) -> Iterator[tuple[pa.Table, Key | None, Key | None]]:
-    """Read a relation in DuckDB, sorted; yield rows with the first key of theirs and that of the next ones.
+class KeyRange(NamedTuple):
+    """Rows of DuckDB's, with the first key of theirs and that of the next ones."""
+
+    rows: pa.Table
+    low: Key | None
+    high: Key | None
+
+
+def _ranges(con: duckdb.DuckDBPyConnection, relation: ComparedRelation, rows_at_once: int) -> Iterator[KeyRange]:
+    """Read a relation in DuckDB, sorted, some rows at once.
 
     The first rows have no lower limit and the last ones no upper one, so that no row of Spark's is in no range.
     """
@@ -148,9 +154,9 @@ def _ranges(
             high = _key(waiting, relation, waiting.num_rows - 1)
             cut = bisect_left(range(waiting.num_rows), 1, key=lambda row: _key(waiting, relation, row) == high)
             if waiting.num_rows > rows_at_once and cut:  # rows of one key stay together
-                yield waiting.slice(0, cut), low, high
+                yield KeyRange(waiting.slice(0, cut), low, high)
                 waiting, low = waiting.slice(cut), high
-        yield waiting, low, None
+        yield KeyRange(waiting, low, None)
 
 
 def _order(relation: ComparedRelation) -> str:
@@ -187,7 +193,7 @@ def _literal(value: Any) -> str:
 
 
 def first_difference(relation: ComparedRelation, expected: pa.Table, found: pa.Table) -> SparkDifference | None:
-    """Compare two tables that are sorted by the relation's key; return what differs first."""
+    """Compare two tables that are sorted by the relation's key; return the first difference."""
     if expected.schema.types != found.schema.types or expected.column_names != found.column_names:
         columns = (expected.schema.to_string(), found.schema.to_string())
         return SparkDifference(relation.full_name, "other columns", None, None, *columns)
@@ -208,7 +214,7 @@ def first_difference(relation: ComparedRelation, expected: pa.Table, found: pa.T
 
 
 def _difference_of_rows(relation: ComparedRelation, expected: pa.Table, found: pa.Table, row: int) -> SparkDifference:
-    """Return which row is on one side only: of two sorted ones it is the one whose key comes first."""
+    """Return the row on one side only: of two sorted ones, the row whose key comes first."""
     keys = [_key(table, relation, row) if row < table.num_rows else None for table in (expected, found)]
     is_missing = keys[1] is None or (keys[0] is not None and _sortable(keys[0]) < _sortable(keys[1]))
     key = _named(relation, expected if is_missing else found, row)

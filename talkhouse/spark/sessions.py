@@ -59,8 +59,8 @@ appender.none.name = none
 def session(url: str, *, rows: int, folder: Path) -> Iterator["SparkSession"]:
     """Yield a session on a master (``spark://host:port``, ``local[2]``) or of Spark Connect (``sc://host:port``).
 
-    ``rows``: how many the lake has; ``folder``: for files that nobody keeps. Raises UsageError where PySpark or Java is
-    missing, SparkFailed where nobody answers in time.
+    ``rows``: how many the lake has; ``folder``: for temporary files. Raises UsageError where PySpark or Java is
+    missing, SparkFailed if Spark does not answer in time.
     """
     check_installed()
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)

@@ -43,11 +43,11 @@ class SparkWorkers:
         self._spark, self.folder = spark, folder
         self._count_cores()
         self._running: dict[int, tuple[Task, Future[Any]]] = {}
-        self._told = set[int]()
+        self._reported = set[int]()
         self._advance: Advance = lambda *_: None
 
     def _count_cores(self) -> None:
-        """Work on as many tasks as there are cores; a range has as many partitions, if nobody says otherwise."""
+        """Work on as many tasks as there are cores; a range has as many partitions, unless configured otherwise."""
         partitions = self._spark.range(1_000_000).selectExpr("spark_partition_id() AS core").distinct().count()
         self.count = max(partitions, _LEAST)
         self._threads = ThreadPoolExecutor(self.count)
@@ -67,7 +67,7 @@ class SparkWorkers:
     @contextmanager
     def working(self, advance: Advance) -> Iterator[None]:
         """Number the tasks from 0, and call ``advance`` as they are done."""
-        self._running, self._told, self._advance = {}, set(), advance
+        self._running, self._reported, self._advance = {}, set(), advance
         yield
 
     def submit(self, number: int, task: Task) -> None:
@@ -87,8 +87,8 @@ class SparkWorkers:
                 next_step="see the log of the executor; if it was killed for its memory, give executors more",
             ) from error
         del self._running[number]
-        if number not in self._told:  # what is read again is no progress
-            self._told.add(number)
+        if number not in self._reported:  # what is read again is no progress
+            self._reported.add(number)
             self._advance(records, size)
         if isinstance(result, Exception):
             raise result

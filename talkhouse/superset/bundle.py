@@ -22,8 +22,7 @@ from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.warehouse import check_name
-from talkhouse.superset.charts import VERSION, chart, identity
-from talkhouse.superset.dashboards import colours, counted_once, dashboard, text
+from talkhouse.superset.dashboards import VERSION, chart, colours, counted_once, dashboard, identity, text
 from talkhouse.system.atomic_output import atomic_file, check_free
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import columns_of_each, relations
@@ -41,7 +40,7 @@ select corpus_id from main.corpora
 
 @dataclass(frozen=True)
 class Bundle:
-    """A file that was written, and what is in it."""
+    """A written file, with its contents."""
 
     path: Path
     db_path: PurePosixPath
@@ -164,7 +163,7 @@ def _check_declared(
     views: Iterable[str],
     files: Files,
 ) -> None:
-    """Raise CatalogueError where a chart or metric fails: Superset would say so only when it draws it."""
+    """Raise CatalogueError if a chart or metric fails: Superset would report it only when drawing it."""
     for view in views:
         for name, metric in known.get(view, {}).items():
             check_metric(con.execute, view, name, metric, files)
@@ -181,7 +180,7 @@ def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
 
 
 def _built(con: duckdb.DuckDBPyConnection) -> datetime | None:
-    """Return when the last build ended."""
+    """Return the time at which the last build ended."""
     ((built,),) = con.execute("select max(finished_at) from meta.loads").fetchall()
     found: datetime | None = built
     return found
@@ -215,7 +214,7 @@ def dataset(
         "params": None,
         "filter_select_enabled": True,
         "uuid": identity(database, "dataset", view),
-        "metrics": [_metric(name, one) for name, one in {ROW_COUNT: ROWS, **metrics}.items()],
+        "metrics": [_metric(name, metric) for name, metric in {ROW_COUNT: ROWS, **metrics}.items()],
         "columns": [_column(column, titles[column["name"]]) for column in columns],
         "version": VERSION,
         "database_uuid": identity(database, "database"),
@@ -235,7 +234,7 @@ def _metric(name: str, metric: Metric) -> dict[str, Any]:
 
 
 def _titles(columns: Sequence[str], metrics: Mapping[str, Metric]) -> dict[str, str]:
-    """Return what people call each column; Superset keeps one title for a column and a metric of the same name."""
+    """Return the title of each column; Superset stores one title for a column and a metric of the same name."""
     titles: dict[str, str] = {}
     for column in columns:
         wanted = metrics[column].title if column in metrics else title(column)

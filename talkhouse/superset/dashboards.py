@@ -1,26 +1,38 @@
-"""Dashboards as Superset imports them: text, charts in their places, filters, and colours of series."""
+"""Dashboards and their charts as Superset imports them, by the identifiers under which it knows what it has already."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count
 from typing import Any
+from uuid import UUID, uuid5
 
 from msgspec import structs
 
 from talkhouse.charts.declarations import Metrics
-from talkhouse.charts.declared import COLUMNS, Chart, ChartKind, Dashboard, Filter, box_height, metric, rows_of_charts
-from talkhouse.charts.fields import Rows
+from talkhouse.charts.declared import (
+    COLUMNS,
+    Chart,
+    ChartKind,
+    Dashboard,
+    Filter,
+    Metric,
+    NumberFormat,
+    box_height,
+    metric,
+    rows_of_charts,
+)
+from talkhouse.charts.fields import NUMBERS, TIMES, Rows, along
 from talkhouse.charts.query import DEFAULT, palette
 from talkhouse.charts.words import FilledHeadline
+from talkhouse.escaping import plain
 from talkhouse.queries.files import Files
 from talkhouse.schema.sql import quoted
-from talkhouse.superset.charts import VERSION, condition, identity
-from talkhouse.visible import plain
 
 _GRID = "GRID_ID"
 
 _FITS, _LEAST = 3, 4
-"""Columns in which a title fits, and what a narrower chart gets: three stand in a row."""
+"""Columns in which a title fits, and the width of a narrower chart: three stand in a row."""
 
 _Columns = Mapping[str, Collection[str]]
 """View -> its columns."""
@@ -71,7 +83,7 @@ def _position(declared: Dashboard, name: str, text: str, database: str) -> dict[
 
 
 def _with_room(chart: Chart) -> Chart:
-    """Return a chart whose title has room beside the signs that Superset puts there."""
+    """Return a chart whose title has room next to Superset's icons."""
     return structs.replace(chart, width=_LEAST) if chart.width < _FITS else chart
 
 
@@ -169,7 +181,7 @@ def _describe(column: str, title: str, view: str, outside: list[int], name: str,
 
 
 _LINE = 150
-"""Letters of a line, about."""
+"""The approximate number of letters in a line."""
 
 _COUNTING = (
     f"*{ONCE}*: a dialogue that several of the publisher's releases publish counts by its default publication. To see "
@@ -180,7 +192,7 @@ _COUNTING = (
 
 def text(description: str, found: Iterable[FilledHeadline], built: datetime | None, *, is_counted_once: bool) -> str:
     """Return the text of a dashboard; the numbers in it are those of the build."""
-    sentences = [f"- {_sentence(one)}" for one in found]
+    sentences = [f"- {_sentence(headline)}" for headline in found]
     if sentences and built:
         sentences.append(f"\nSentences as of the build of {built:%d %B %Y}; the charts show every later build.")
     parts = [plain(description.strip(), lines=True), "\n".join(sentences), _COUNTING if is_counted_once else ""]
@@ -202,7 +214,7 @@ def _parts(found: FilledHeadline) -> Iterator[str]:
 
 
 def _place(found: FilledHeadline) -> Iterator[str]:
-    """Return where the sentence can be read: Superset does not know the address of the pages that show it."""
+    """Return the place to read the sentence: Superset does not know the address of the pages that show it."""
     if place := found.record_id or found.dialogue_id:
         turn = "" if found.turn_index is None else f", turn {found.turn_index}"
         yield plain(f"({place}{turn})")
@@ -213,10 +225,10 @@ _DRAWN = (ChartKind.BAR, ChartKind.LINE)
 
 
 def colours(rows: Rows, charts: Iterable[Chart], metrics: Metrics, files: Files) -> dict[str, str]:
-    """Return the colour (``#rrggbb``) of each series; where a label and another value share a name, the label's."""
+    """Return the colour (``#rrggbb``) of each series; if a label and another value share a name, the label's."""
     found: dict[str, str] = {}
     drawn = (chart for chart in charts if chart.kind in _DRAWN)
-    for chart in sorted(drawn, key=lambda one: not one.scheme):
+    for chart in sorted(drawn, key=lambda item: not item.scheme):
         of_view = metrics.get(chart.view, {})
         of_chart = palette(rows, chart, of_view, files)
         # Superset looks a series that is a metric up by the metric's name, though it shows the title.
@@ -224,3 +236,170 @@ def colours(rows: Rows, charts: Iterable[Chart], metrics: Metrics, files: Files)
         of_chart |= {name: of_chart[title] for name, title in named.items() if title in of_chart}
         found = {**of_chart, **found}
     return found
+
+
+_ALONE = "On its own, without the dashboard's filters, this chart counts a turn once for each release that has it."
+
+
+def chart(
+    declared: Chart, dashboard: str, metrics: Mapping[str, Metric], database: str, *, is_counted_once: bool
+) -> dict[str, Any]:
+    """Describe a chart of a dashboard; ``metrics`` are those of its view."""
+    first = metric(declared.metrics[0], metrics)
+    kind, own = _KINDS[declared.kind], _SETTINGS[declared.kind](declared)
+    where = [condition(declared.where)] if declared.where else []
+    params = {
+        "datasource": "0__table",  # the import sets it
+        "viz_type": kind,
+        "adhoc_filters": where,
+        "time_range": "No filter",
+        "row_limit": declared.limit,
+        "y_axis_format": NUMBERS[first.format].d3,
+        "extra_form_data": {},
+        **own,
+    }
+    if declared.stacked and first.format is NumberFormat.PERCENT:
+        params |= {"truncateYAxis": True, "y_axis_bounds": [0, 1]}
+    return {
+        "slice_name": declared.title,
+        "description": " ".join(filter(None, [declared.description, _ALONE if is_counted_once else ""])) or None,
+        "viz_type": kind,
+        "params": params,
+        "query_context": json.dumps(_query_context(declared, params)),
+        "cache_timeout": None,
+        "uuid": identity(database, "chart", f"{dashboard}/{declared.title}"),
+        "version": VERSION,
+        "dataset_uuid": identity(database, "dataset", declared.view),
+    }
+
+
+def _number(declared: Chart) -> dict[str, Any]:
+    return {"metric": declared.metrics[0], "header_font_size": 0.4, "subheader_font_size": 0.15}
+
+
+def _table(declared: Chart) -> dict[str, Any]:
+    return {
+        "query_mode": "aggregate",
+        "groupby": list(declared.by),
+        "metrics": list(declared.metrics),
+        "timeseries_limit_metric": declared.metrics[0] if declared.largest_first else None,
+        "order_desc": True,
+        "show_cell_bars": False,
+        "table_timestamp_format": "%Y-%m-%d %H:%M",
+        "allow_rearrange_columns": True,
+    }
+
+
+def _lines(declared: Chart) -> dict[str, Any]:
+    return {
+        "x_axis": declared.x,
+        "time_grain_sqla": TIMES[declared.grain].iso_8601 if declared.grain else None,
+        "x_axis_sort": declared.metrics[0] if declared.largest_first else declared.x,
+        # What comes first is drawn at the left, but at the bottom of a horizontal chart.
+        "x_axis_sort_asc": declared.largest_first == declared.horizontal,
+        "x_axis_title": "" if declared.horizontal else along(declared),
+        "x_axis_title_margin": 30,
+        "xAxisLabelInterval": "auto" if declared.x.endswith("_bin") else "0",
+        "groupby": list(declared.by),
+        "metrics": list(declared.metrics),
+        "order_desc": declared.largest_first,
+        "sort_series_type": "name",
+        "sort_series_ascending": True,
+        "show_legend": bool(declared.by) or len(declared.metrics) > 1,
+        "legendType": "scroll",
+        "legendOrientation": "top",
+        "rich_tooltip": True,
+        "tooltipTimeFormat": "smart_date",
+    }
+
+
+def _bars(declared: Chart) -> dict[str, Any]:
+    return {
+        **_lines(declared),
+        "orientation": "horizontal" if declared.horizontal else "vertical",
+        "stack": "Stack" if declared.stacked else None,
+        "xAxisForceCategorical": not declared.grain,
+    }
+
+
+def _heatmap(declared: Chart) -> dict[str, Any]:
+    return {
+        "x_axis": declared.x,
+        "groupby": declared.by[0],
+        "metric": declared.metrics[0],
+        "normalize_across": "heatmap",
+        "linear_color_scheme": "schemeBlues",
+        "sort_x_axis": "alpha_asc",
+        "sort_y_axis": "alpha_asc",
+        "show_legend": True,
+        "show_values": False,
+        "show_percentage": False,
+        "value_bounds": [None, None],
+        "left_margin": 100,
+        "bottom_margin": "auto",
+    }
+
+
+_KINDS = {
+    ChartKind.NUMBER: "big_number_total",
+    ChartKind.TABLE: "table",
+    ChartKind.BAR: "echarts_timeseries_bar",
+    ChartKind.LINE: "echarts_timeseries_line",
+    ChartKind.HEATMAP: "heatmap_v2",
+}
+_SETTINGS: Mapping[ChartKind, Callable[[Chart], dict[str, Any]]] = {
+    ChartKind.NUMBER: _number,
+    ChartKind.TABLE: _table,
+    ChartKind.BAR: _bars,
+    ChartKind.LINE: _lines,
+    ChartKind.HEATMAP: _heatmap,
+}
+
+
+def condition(sql: str) -> dict[str, Any]:
+    """Describe an SQL condition as Superset has it in the filters of charts."""
+    return {"clause": "WHERE", "expressionType": "SQL", "sqlExpression": sql, "filterOptionName": "where"}
+
+
+def _query_context(declared: Chart, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe the chart's query: Superset's REST interface runs it, a browser makes its own of the parameters."""
+    query = {
+        "columns": [_axis(declared, column) for column in declared.columns],
+        "metrics": list(declared.metrics),
+        "orderby": [[name, name in declared.columns] for name in declared.order],
+        "filters": [],
+        "extras": {"where": f"({declared.where})" if declared.where else "", "having": ""},
+        "row_limit": declared.limit,
+        "time_range": "No filter",
+    }
+    return {
+        "datasource": {"id": 0, "type": "table"},  # the import sets it
+        "force": False,
+        "form_data": params,
+        "queries": [query],
+        "result_format": "json",
+        "result_type": "full",
+    }
+
+
+def _axis(declared: Chart, column: str) -> Any:
+    if column == declared.x and declared.grain:
+        return {
+            "columnType": "BASE_AXIS",
+            "expressionType": "SQL",
+            "label": column,
+            "sqlExpression": column,
+            "timeGrain": TIMES[declared.grain].iso_8601,
+        }
+    return column
+
+
+VERSION = "1.0.0"
+"""Version of Superset's import format."""
+
+_NAMESPACE = UUID("8a7d1d4e-0f5c-4c0b-9a53-6f2f3f0f6c11")
+
+
+def identity(database: str, kind: str, name: str = "") -> str:
+    """Return the same UUID for the same thing of the same database in every bundle."""
+    return str(uuid5(_NAMESPACE, "\0".join((database, kind, name))))

@@ -1,6 +1,5 @@
-"""Files and folders that appear whole or not at all: written beside the output and renamed."""
+"""Files and folders that appear whole or not at all: written next to the output and renamed."""
 
-import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,13 +9,12 @@ from typing import NamedTuple
 
 import duckdb
 
-from talkhouse.schema.errors import OutputFailed, UsageError, error_text
+from talkhouse.schema.errors import FULL, OutputFailed, UsageError, error_text
 from talkhouse.system import ctrl_c
 from talkhouse.system.files import Taken, locked
 from talkhouse.system.folders import delete_folder, new_folder, target_of
 
 _PART_FOLDER = ".talkhouse.part"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force: bool) -> None:
@@ -26,7 +24,7 @@ def check_free(con: duckdb.DuckDBPyConnection, paths: Sequence[Path], *, force: 
     check_replaceable(paths, {"the warehouse": warehouses}, force=force)
 
 
-def check_replaceable(paths: Sequence[Path], kept: Mapping[str, Sequence[Path]], *, force: bool) -> None:
+def check_replaceable(paths: Sequence[Path], protected: Mapping[str, Sequence[Path]], *, force: bool) -> None:
     """Raise UsageError where a file would replace one that is ``kept`` (what these are -> files), or one that is there.
 
     With ``force``, only for those that are kept.
@@ -35,7 +33,7 @@ def check_replaceable(paths: Sequence[Path], kept: Mapping[str, Sequence[Path]],
         with output_errors(path):
             if path.is_dir() or not path.exists():
                 continue
-            for what, files in kept.items():
+            for what, files in protected.items():
                 if any(path.samefile(file) for file in files):
                     problem = f"the output would replace {what}"
                     raise UsageError(problem, where=path, next_step="name another --output")
@@ -47,7 +45,7 @@ def check_replaceable(paths: Sequence[Path], kept: Mapping[str, Sequence[Path]],
 
 @contextmanager
 def atomic_file(output: Path) -> Iterator[Path]:
-    """Yield a path beside a file, which replaces the file at the end, so that there is never half a file."""
+    """Yield a path next to a file, which replaces the file at the end, so that there is never half a file."""
     with output_errors(output):
         target = _target(output)
         if target.exists() and not target.is_file():
@@ -61,7 +59,7 @@ def atomic_file(output: Path) -> Iterator[Path]:
 
 @contextmanager
 def private_folder(output: Path, *, patience: float = 0) -> Iterator[Path]:
-    """Yield a private folder beside a file for all that is made on the way to it; it is removed at the end.
+    """Yield a private folder next to a file for its intermediate files; it is removed at the end.
 
     What a killed process left there is cleared first. UsageError where the output can't be a file, or where another
     process is writing it, for longer than ``patience`` in seconds.
@@ -95,7 +93,7 @@ def private_folder_at(folder: Path, output: Path, *, patience: float = 0, mode: 
 
 
 def clear_private_folder(output: Path) -> None:
-    """Remove what a process that was killed left beside a file, unless another process is writing it."""
+    """Remove what a process that was killed left next to a file, unless another process is writing it."""
     with suppress(UsageError, OutputFailed), private_folder(output):
         pass
 
@@ -234,13 +232,26 @@ def output_errors(output: Path, messages: OutputMessages = _FILE) -> Iterator[No
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL:
             reason = error.strerror or str(error)
             raise OutputFailed(messages.full, where=output, found=reason, next_step=messages.next_step) from error
-        # A relative name is one in a folder that is open, of which nothing is known here.
+        # A relative name is one in an open folder that is unknown here.
         refused = Path(error.filename) if isinstance(error.filename, str) else output
         place = refused.parent if refused.is_absolute() and not os.path.isdir(refused) else output  # noqa: PTH112
         raise UsageError(messages.other, where=output, **error_text(error, place)) from error
+
+
+@contextmanager
+def database_errors(output: Path, messages: OutputMessages) -> Iterator[None]:
+    """Turn what DuckDB raises where it could not write, or had too little memory, into OutputFailed."""
+    try:
+        yield
+    except duckdb.Error as error:
+        kinds = (duckdb.IOException, duckdb.OutOfMemoryException)
+        if not isinstance(error, kinds) and "Could not write" not in str(error):
+            raise
+        found = str(error).strip().splitlines()[0]
+        raise OutputFailed(messages.full, where=output, found=found, next_step=messages.next_step) from error
 
 
 def _target(output: Path) -> Path:

@@ -23,7 +23,7 @@ from platformdirs import user_cache_path
 from talkhouse.system.files import sync
 
 SHIPPED = Path(__file__).parent.parent / "shipped"
-"""What ``hatch_build.py`` has made: whoever can write there can write the code. It is only read."""
+"""What ``hatch_build.py`` has made: anyone who can write there can write the code. It is only read."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Cache:
     def copy_to(self, path: Path, key: str) -> None:
         """Copy the file of a key to a path, where it is kept; the copy may be broken."""
         with suppress(OSError):
-            if (kept := self._found(key)) is not None:
-                shutil.copyfile(kept, path)
+            if (cached := self._found(key)) is not None:
+                shutil.copyfile(cached, path)
 
     def read(self, key: str) -> bytes | None:
-        """Read the file of a key; None where it is not kept."""
+        """Read the file of a key, or return None if it is not cached."""
         with suppress(OSError):
-            if (kept := self._found(key)) is not None:
-                return kept.read_bytes()
+            if (cached := self._found(key)) is not None:
+                return cached.read_bytes()
         return None
 
     def keep_copy(self, path: Path, key: str) -> None:
@@ -59,30 +59,30 @@ class Cache:
         self._keep(key, lambda part: part.write_bytes(content))
 
     def path_of(self, key: str) -> Path | None:
-        """Return where the file of a key is kept, or can be; None where the folder can't be used."""
+        """Return the path of a key's file, or None if the folder can't be used."""
         with suppress(OSError):
             return self._path(key)
         return None
 
-    def mark_used(self, kept: Path) -> None:
+    def mark_used(self, cached: Path) -> None:
         """Count a file among the newest; when it was changed stays, as by that others know what is in it."""
         with suppress(OSError):
-            os.utime(kept, ns=(time.time_ns(), kept.stat().st_mtime_ns))
+            os.utime(cached, ns=(time.time_ns(), cached.stat().st_mtime_ns))
 
-    def forget_oldest(self, kept: Path) -> None:
+    def forget_oldest(self, cached: Path) -> None:
         """Remove the files that were made or used first; not this one, even if the clock was set back."""
         with suppress(OSError):
-            others = set(kept.parent.glob(f"{self.kind}-*")) - {kept}
+            others = set(cached.parent.glob(f"{self.kind}-*")) - {cached}
             by_age = sorted(others, key=_used_at)
             for oldest in by_age[: 1 - self.most]:
                 oldest.unlink(missing_ok=True)
 
     def _found(self, key: str) -> Path | None:
-        kept = self._path(key)
-        return kept if kept is not None and kept.exists() else SHIPPED / self._name(key)
+        cached = self._path(key)
+        return cached if cached is not None and cached.exists() else SHIPPED / self._name(key)
 
     def _path(self, key: str) -> Path | None:
-        """Return where the file of a key is kept; None where the folder can't be used."""
+        """Return the path of a key's file, or None if the folder can't be used."""
         folder = user_cache_path("talkhouse")
         return folder / self._name(key) if _is_private(folder) else None
 
@@ -90,18 +90,18 @@ class Cache:
         return f"{self.kind}-{key}{self.ending}"
 
     def _keep(self, key: str, write: Callable[[Path], object]) -> None:
-        """Write a file beside its place and rename it, and remove the oldest ones."""
+        """Write a file next to its place and rename it, and remove the oldest ones."""
         with suppress(OSError):
-            if (kept := self._path(key)) is None:
+            if (cached := self._path(key)) is None:
                 return
-            part = kept.with_name(f"{kept.name}.{os.getpid()}")
+            part = cached.with_name(f"{cached.name}.{os.getpid()}")
             try:
                 write(part)
                 sync(part)
-                part.replace(kept)
+                part.replace(cached)
             finally:
                 part.unlink(missing_ok=True)
-            self.forget_oldest(kept)
+            self.forget_oldest(cached)
 
 
 def _used_at(path: Path) -> float:
@@ -129,7 +129,7 @@ def code_of(*packages: ModuleType) -> bytes:
 
 
 def _is_private(folder: Path) -> bool:
-    """Make the cache folder where it is missing; whether nobody else can have put a file there.
+    """Make the cache folder where it is missing; return whether no other user can have put a file there.
 
     It may be another user's, as under sudo. One in which others may write is closed and emptied.
     """

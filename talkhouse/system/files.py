@@ -1,17 +1,20 @@
 """Single operations on files, and locks between processes, each a file."""
 
 import errno
+import json
 import os
 import shutil
+import socket
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from hashlib import sha256
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import file_digest, sha256
 from io import RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from talkhouse.schema.errors import UsageError
+from talkhouse.schema.errors import UsageError, WarehouseLocked
 from talkhouse.system import ctrl_c
 
 if TYPE_CHECKING:  # commands that read need no lock
@@ -64,6 +67,12 @@ def open_named(path: Path, next_step: str) -> BinaryIO:
         stream.close()
         raise UsageError("neither a file nor a folder", where=path, next_step="write it to a file, and name that")
     return stream
+
+
+def sha256_of(path: Path) -> str:
+    """Hash a file: 64 hex digits."""
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def copy_hashed(
@@ -121,6 +130,50 @@ def locked(file: Path, on_taken: Callable[[], float] = lambda: 0) -> Iterator[No
             # Removed while it is held: a waiter that gets the lock of a removed file tries again.
             file.unlink(missing_ok=True)
             lock.release()
+
+
+_THIS = os.O_NOFOLLOW | os.O_NONBLOCK
+"""Not what a link leads to, and without waiting where there is a named pipe: in a folder that others share."""
+
+_LONGEST = 1_000
+"""Characters that are read of who holds a lock."""
+
+
+@contextmanager
+def locked_by_name(
+    file: Path, where: Path, taken: str, *, wait: bool, on_wait: Callable[[str], None]
+) -> Iterator[None]:
+    """Hold a lock whose file says who holds it.
+
+    Another process that holds it is waited for, and ``on_wait`` is called with who that is. Without ``wait``
+    WarehouseLocked is raised about ``where``, in the words of ``taken``.
+    """
+
+    def on_taken() -> float:
+        holder = _holder(file)
+        if not wait:
+            raise WarehouseLocked(
+                taken,
+                where=where,
+                found=holder,
+                next_step="wait for it, or run the command without --no-wait to queue behind it",
+            )
+        on_wait(holder)
+        return FOR_EVER
+
+    with locked(file, on_taken):
+        holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now(UTC):%F %T} UTC"}
+        with suppress(OSError), os.fdopen(os.open(file, os.O_WRONLY | os.O_TRUNC | _THIS), "w") as stream:
+            json.dump(holder, stream)
+        yield
+
+
+def _holder(file: Path) -> str:
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError):  # anybody may have written it
+        with os.fdopen(os.open(file, os.O_RDONLY | _THIS)) as stream:
+            holder = json.loads(stream.read(_LONGEST))
+        return f"process {holder['pid']} on {holder['host']}, since {holder['since']}"
+    return "a process that has just started"
 
 
 def _acquire(lock: "FileLock", on_taken: Callable[[], float]) -> None:

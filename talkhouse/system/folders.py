@@ -22,8 +22,8 @@ _MOST = 40
 def target_of(output: Path) -> Path:
     """Follow links to where an output is to be; it need not be there yet.
 
-    In a folder in which everybody may write, such as /tmp, a link counts only if it belongs to this user, or to whom
-    the folder belongs: otherwise somebody else would choose which file is written or replaced. Linux has the same rule
+    In a folder in which everybody may write, such as /tmp, a link counts only if it belongs to this user, or to the
+    folder's owner: otherwise somebody else would choose which file is written or replaced. Linux has the same rule
     (fs.protected_symlinks), which does not hold for a path that is resolved before it is opened.
 
     Raises UsageError for such a link, OSError where a folder on the way can't be entered, or for a loop.
@@ -115,7 +115,7 @@ def no_room(error: OSError) -> OutputFailed:
 
 
 def _clear(parent: Path) -> None:
-    """Delete this user's folders whose lock nobody holds, known by their names: others may begin like them."""
+    """Delete this user's folders whose lock is free, known by their names: others may begin like them."""
     for path in parent.glob(f"{_PREFIX}*.lock"):
         with suppress(OSError, Taken):
             if _OURS.fullmatch(path.name) and path.lstat().st_uid == os.geteuid():

@@ -33,18 +33,18 @@ def run_apart(seconds: float | None, clean_up: Callable[[], None]) -> Callable[[
     """
     if not hasattr(os, "fork"):
         return lambda: None
-    ours, theirs = socket.socketpair()
+    parent_end, child_end = socket.socketpair()
     pid = os.fork()
     if pid:
-        theirs.close()
-        raise SystemExit(_Parent(pid, ours, seconds, clean_up).wait())
-    ours.close()
-    threading.Thread(target=_end_with, args=(theirs,), daemon=True).start()
-    return lambda: theirs.sendall(b"\0")
+        child_end.close()
+        raise SystemExit(_Parent(pid, parent_end, seconds, clean_up).wait())
+    parent_end.close()
+    threading.Thread(target=_end_with, args=(child_end,), daemon=True).start()
+    return lambda: child_end.sendall(b"\0")
 
 
 def _end_with(line: socket.socket) -> None:
-    """End this process when the one that waits for it has ended: nobody would stop it any more."""
+    """End this process when the one that waits for it has ended: nothing would stop it any more."""
     line.recv(1)
     os._exit(1)
 

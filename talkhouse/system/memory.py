@@ -1,4 +1,4 @@
-"""How much memory DuckDB, the whole process and others beside it may take; what is said where that is not enough."""
+"""How much memory DuckDB, the whole process and other processes may take; what is said where that is not enough."""
 
 import os
 import re
@@ -67,7 +67,7 @@ _CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/mem
 
 
 def usual_readers() -> int:
-    """Return how many processes may read files beside this one, which inserts their rows: 1 where it reads itself."""
+    """Return the number of processes that read files for this one, which inserts the rows; 1 if it reads itself."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limits = [path.read_text().strip() for path in _CONTAINER if path.exists()]
     sizes = [
@@ -88,8 +88,8 @@ def has_run_out(error: BaseException) -> bool:
 
 def out_of_memory(kind: type[Kind], who: str, error: BaseException, *, note: str = "", **parts: Any) -> Kind:
     """Return the error of what needs more memory than it may take; ``parts`` are those of every error."""
-    said = str(error).strip().splitlines()[:1]
-    return kind(f"{who} needs more memory than it may take{note}", found=said[0][:_LONGEST] if said else None, **parts)
+    text = str(error).strip().splitlines()[:1]
+    return kind(f"{who} needs more memory than it may take{note}", found=text[0][:_LONGEST] if text else None, **parts)
 
 
 def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[], Result]) -> Result:

@@ -4,7 +4,7 @@
 
     contract_tests("film_scenes", here=__file__)
 
-``golden/<case>/raw``, ``broken/<rule>/raw`` and ``clauses.py`` beside that file are tried too.
+``golden/<case>/raw``, ``broken/<rule>/raw`` and ``clauses.py`` next to that file are tried too.
 """
 
 import inspect

@@ -126,7 +126,7 @@ def is_told_and_kept(subject: Subject, rule_id: str, data: Path) -> None:
 
 
 def _is_told(subject: Subject, rule_id: str, con: duckdb.DuckDBPyConnection) -> str:
-    """Return how severe it is; a corpus may take the last value of a key that stands twice, with a warning."""
+    """Return its severity; a corpus may take the last value of a key that stands twice, with a warning."""
     rule = rules_of(subject.corpus)[rule_id]
     query = (
         "select findings.severity, source_file_id, detail, remedy "
@@ -180,7 +180,7 @@ def a_clause_is_told_at_its_place(subject: Subject, name: str) -> None:
         announced == [(severity, clause.place)],
         f"the clause {name} is not told as announced",
         expected=f"{severity} at {clause.place}: ... {clause.words} ...",
-        found="; ".join(f"{one.severity} at {one.place}: {one.detail}" for one in new) or "nothing new",
+        found="; ".join(f"{finding.severity} at {finding.place}: {finding.detail}" for finding in new) or "nothing new",
     )
 
 
@@ -190,7 +190,7 @@ _STRANGE = "no-file-of-this-corpus.strange"
 
 @dataclass(frozen=True, eq=False)
 class _Broken:
-    """A data folder with the sample and one broken file, which is in the place of a whole one or beside it."""
+    """A data folder with the sample and one broken file, which is in the place of a whole one or next to it."""
 
     data: Path
     file: str
@@ -200,7 +200,7 @@ class _Broken:
 
     def is_noticed(self, subject: Subject) -> bool:
         """Whether the reader says anything of the file that it does not say of the sample."""
-        return any(one.file == self.file for one in self.reading.findings - subject.read_findings)
+        return any(finding.file == self.file for finding in self.reading.findings - subject.read_findings)
 
 
 def rules_to_break(subject: Subject) -> list[str]:
@@ -222,32 +222,32 @@ def a_common_rule_is_told_and_kept(subject: Subject, rule: str) -> None:
     if not broken:
         raise CannotCheck(f"the sample has no file that could break {rule}")
     require(
-        any(one.is_told for one in broken),
+        any(case.is_told for case in broken),
         f"none of {len(broken)} broken files that were made from the sample is told as {rule}",
-        expected=f"{rule} in one of {', '.join(sorted({one.file for one in broken})[:5])}",
-        found=", ".join(sorted({finding.rule for one in broken for finding in one.reading.findings})) or "nothing",
+        expected=f"{rule} in one of {', '.join(sorted({case.file for case in broken})[:5])}",
+        found=", ".join(sorted({finding.rule for case in broken for finding in case.reading.findings})) or "nothing",
     )
-    whole = next((one for one in broken if one.is_told and one.reading.loaded), None)
+    whole = next((case for case in broken if case.is_told and case.reading.loaded), None)
     if whole:
         is_told_and_kept(subject, rule, whole.data)
-    _nothing_is_lost(subject, [one for one in broken if not one.is_noticed(subject)])
+    _nothing_is_lost(subject, [case for case in broken if not case.is_noticed(subject)])
 
 
 def _nothing_is_lost(subject: Subject, unnoticed: list[_Broken]) -> None:
-    """Build files of which nothing was told, many at once, and compare what is written back."""
+    """Build files without a finding, many at once, and compare what is written back."""
     while unnoticed:
-        chosen = {one.file: one for one in reversed(unnoticed)}
-        unnoticed = [one for one in unnoticed if one is not chosen[one.file]]
+        chosen = {case.file: case for case in reversed(unnoticed)}
+        unnoticed = [case for case in unnoticed if case is not chosen[case.file]]
         data = subject.laid_out(subject.sample_files)
-        for name, one in chosen.items():
-            shutil.copyfile(one.data / subject.corpus.id / name, data / subject.corpus.id / name)
+        for name, case in chosen.items():
+            shutil.copyfile(case.data / subject.corpus.id / name, data / subject.corpus.id / name)
         files_are_equal(subject, subject.built(data), data / subject.corpus.id)
 
 
 def _broken_files(subject: Subject, rule: str) -> Iterator[_Broken]:
     """Break every file of the sample in every way; yield what the reader says.
 
-    Where nothing is left to be loaded, the broken file is a copy beside the whole one.
+    Where nothing is left to be loaded, the broken file is a copy next to the whole one.
     """
     for path in sorted(subject.sample_files.rglob("*")):
         name = path.relative_to(subject.sample_files)
@@ -262,5 +262,5 @@ def _broken_files(subject: Subject, rule: str) -> Iterator[_Broken]:
 def _broken(subject: Subject, rule: str, name: Path, content: bytes) -> _Broken:
     data = subject.laid_out(subject.sample_files, lambda folder: (folder / name).write_bytes(content))
     reading = read_folder(subject.corpus, data / subject.corpus.id)
-    is_told = any(one.rule == rule and one.file == str(name) for one in reading.findings)
+    is_told = any(finding.rule == rule and finding.file == str(name) for finding in reading.findings)
     return _Broken(data, str(name), is_told, reading)

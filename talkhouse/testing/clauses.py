@@ -144,8 +144,8 @@ def line(name: str, number: int, make: Callable[[str], str | None]) -> Change:
 
     def run(folder: Path) -> None:
         lines = (folder / name).read_bytes().decode().split("\n")
-        made = make(lines[number])
-        lines[number : number + 1] = [] if made is None else [made]
+        changed = make(lines[number])
+        lines[number : number + 1] = [] if changed is None else [changed]
         (folder / name).write_bytes("\n".join(lines).encode())
 
     return run

@@ -12,7 +12,6 @@ from talkhouse.schema.errors import TalkhouseError
 from talkhouse.testing import broken, declaration, sample
 from talkhouse.testing.broken import a_clause_is_told_at_its_place, a_common_rule_is_told_and_kept, rules_to_break
 from talkhouse.testing.declaration import the_reader_imports_no_database, the_reader_opens_no_socket
-from talkhouse.testing.plugin import REGEN
 from talkhouse.testing.sample import a_golden_case_gives_its_rows, references_are_kept, rows_are_told_apart
 from talkhouse.testing.subject import CannotCheck, Subject, subject_of
 
@@ -46,7 +45,7 @@ class Run:
         return self.check.name if self.case is None else f"{self.check.name}[{self.case}]"
 
     def run(self, subject: Subject) -> None:
-        """Raise ContractFailure where the contract is not kept, CannotCheck where nobody can tell here."""
+        """Raise ContractFailure if the contract is broken, CannotCheck if that can't be determined here."""
         self.check.function(subject, *([] if self.case is None else [self.case]))
 
 
@@ -125,22 +124,24 @@ def functions_of(corpus_id: str, cases: Path | None, folders: Iterable[Path]) ->
     """Return the tests of a corpus by their names, and the fixture that they need."""
     import pytest
 
+    from talkhouse.testing.plugin import REGEN
+
     listed = subject_of(corpus_id, cases, Path(), folders)
 
     @pytest.fixture(scope="module", name=_FIXTURE)
     def subject(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
         """The corpus, with its warehouses."""
-        made = subject_of(corpus_id, cases, tmp_path_factory.mktemp(corpus_id), folders)
-        made.regen = bool(request.config.getoption(REGEN, default=False))
-        yield made
-        made.close()
+        of_corpus = subject_of(corpus_id, cases, tmp_path_factory.mktemp(corpus_id), folders)
+        of_corpus.regen = bool(request.config.getoption(REGEN, default=False))
+        yield of_corpus
+        of_corpus.close()
 
     tests = {f"test_{check.name}": _test(check, listed) for check in CHECKS}
     return {_FIXTURE: subject, **{name: test for name, test in tests.items() if test}}
 
 
 def _test(check: ContractCheck, listed: Subject) -> Callable[..., None] | None:
-    """Make the test of a check; None where there is no case for it."""
+    """Return the test of a check, or None if there is no case for it."""
     import pytest
 
     runs = list(check.runs(listed))

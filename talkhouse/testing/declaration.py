@@ -18,7 +18,7 @@ from talkhouse.ingest.sources import opened
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
 from talkhouse.schema.errors import closest
 from talkhouse.schema.guard import guard
-from talkhouse.schema.sql import identifier, literal
+from talkhouse.schema.sql import column_types, identifier, literal
 from talkhouse.testing.subject import CannotCheck, Subject, require, require_none
 from talkhouse.translation.translate import left_out
 
@@ -192,7 +192,7 @@ def tasks_have_the_columns_of_all(subject: Subject) -> None:
     if not subject.tasks:
         raise CannotCheck("the corpus has no task")
     for task in subject.tasks:
-        columns = [name for (name, *_) in subject.sample.execute(f"describe {task.name_in_sql}").fetchall()]
+        columns = [*column_types(subject.sample, task.name_in_sql)]
         begin = columns[: len(COMMON_COLUMNS)]
         require(begin == COMMON_COLUMNS, f"other columns of {task.full_name}", expected=COMMON_COLUMNS, found=begin)
         gaps = subject.sample.execute(
@@ -246,7 +246,7 @@ _PYTHON = ">=3.11,<3.14"
 
 
 def problems_in(version: str, warehouse: Path, views: Sequence[str]) -> dict[str, str]:
-    """Query views in a version of DuckDB; return what went wrong, by view.
+    """Query views in a version of DuckDB; return the errors, by view.
 
     Raises CannotCheck where uv, or this version in its cache, is missing: nothing is downloaded.
     """

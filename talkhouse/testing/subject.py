@@ -11,16 +11,16 @@ from typing import NamedTuple
 import duckdb
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION
-from talkhouse.ingest.known.declarations import is_declared
 from talkhouse.ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import all_corpora, folder_of, pick, rules_of, sample_of
+from talkhouse.ingest.registry.toml_corpora import is_declared
 from talkhouse.ingest.sources import opened
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from talkhouse.queries.catalogue import BI, Catalogue
 from talkhouse.queries.heads import ExampleQuery, ViewQuery
 from talkhouse.schema.errors import TalkhouseError
@@ -84,20 +84,20 @@ class ReadOnce(NamedTuple):
 
 
 def read_folder(corpus: Corpus, folder: Path) -> ReadOnce:
-    """Read a corpus's folder; returns what its reader finds, and how many records it loads."""
+    """Read a corpus's folder; return its reader's findings, and the number of records loaded."""
     rules = rules_of(corpus)
     findings, loaded = Counter[PlacedFinding](), 0
     with opened(disk_files(folder, corpus.id)) as (files, _):
         for outcome in corpus.read(files):
             loaded += outcome.records if isinstance(outcome, LoadedBatch) else isinstance(outcome, Loaded)
-            for one in _findings(outcome):
-                severity = one.severity or rules[one.rule].severity
-                findings[PlacedFinding(one.rule, severity, _place(corpus, one), one.detail)] += 1
+            for finding in _findings(outcome):
+                severity = finding.severity or rules[finding.rule].severity
+                findings[PlacedFinding(finding.rule, severity, _place(corpus, finding), finding.detail)] += 1
     return ReadOnce(findings, loaded)
 
 
 def stored_findings(corpus: Corpus, con: duckdb.DuckDBPyConnection) -> Counter[PlacedFinding]:
-    """Return what a warehouse has of what its reader and the checks found in files."""
+    """Return a warehouse's findings of its reader and of the checks, in files."""
     query = "select rule, severity, source_file_id, pointer, detail from meta.findings where source_file_id is not null"
     return Counter(
         PlacedFinding(rule, severity, f"{file.removeprefix(f'{corpus.id}/')}#{pointer or ''}", detail)
@@ -109,7 +109,7 @@ def _findings(outcome: Outcome) -> Iterator[ReaderFinding]:
     """List the findings of an outcome, each at its place in the file."""
     match outcome:
         case Loaded(location, _, findings, _):
-            yield from (location.finding(one, "") for one in findings)
+            yield from (location.finding(finding, "") for finding in findings)
         case LoadedBatch():
             yield from outcome.findings
         case Rejected(location, rule, detail, at=at):
@@ -135,11 +135,11 @@ class Subject:
 
     corpus: Corpus
     cases: Path | None
-    """The folder with ``golden/<case>``, ``broken/<rule>`` and ``clauses.py``; None where there is none."""
+    """The folder with ``golden/<case>``, ``broken/<rule>`` and ``clauses.py``, or None if there is none."""
     scratch: Path
     """A folder of the checks' own."""
     roots: tuple[Path, ...] = ()
-    """Where corpora lie beside those of Talkhouse and of installed packages."""
+    """Folders of corpora in addition to those of Talkhouse and of installed packages."""
     regen: bool = False
     """Golden files are written again in place of being compared."""
     _opened: list[duckdb.DuckDBPyConnection] = field(default_factory=list)
@@ -161,7 +161,7 @@ class Subject:
 
     @cached_property
     def clauses(self) -> dict[str, Clause]:
-        """The clauses beside the tests, by rule and place in the list."""
+        """The clauses next to the tests, by rule and place in the list."""
         return {f"{clause.rule}.{number}": clause for number, clause in enumerate(clauses_in(self.cases))}
 
     @cached_property
@@ -261,7 +261,7 @@ def is_corpus(folder: Path, corpus_id: str) -> bool:
 
 
 def folder_of_tests(folder: Path) -> Path | None:
-    """Find the folder of tests in a corpus's folder, or beside it as in a package's project."""
+    """Find the folder of tests in a corpus's folder, or next to it as in a package's project."""
     near = (folder / "tests", folder.parent / "tests")
     return next((path for path in near if any((path / name).exists() for name in _OF_TESTS)), None)
 

@@ -4,21 +4,31 @@ A view that can't be had in Spark is left out with the reason, and so are those 
 of all tasks only goes without those of a task that is left out: no corpus takes a view from the others.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from hashlib import sha256
+from importlib.metadata import version as installed
 from itertools import groupby
 from typing import NamedTuple
 
 import duckdb
 import msgspec
 
+from talkhouse import migrations, queries, schema, translation
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.heads import MacroQuery, ViewQuery
 from talkhouse.queries.views import split_view
 from talkhouse.schema.sql import dicts
-from talkhouse.system.cache import Cache, key_of
-from talkhouse.translation.outcome_cache import NotTranslated, Outcome, Outcomes, made_by
-from talkhouse.translation.translated import LeftOutView, TranslatedViews, View, ViewColumn, spark_type
+from talkhouse.system.cache import Cache, code_of, key_of
+from talkhouse.translation.translated import (
+    LeftOutView,
+    NotTranslated,
+    Outcome,
+    TranslatedViews,
+    View,
+    ViewColumn,
+    spark_type,
+)
 from talkhouse.warehouse.relations import SplitView
 
 _COLUMNS = """
@@ -69,17 +79,17 @@ def translate(con: duckdb.DuckDBPyConnection, catalogue: Catalogue, split_views:
 
 
 def _translation(
-    catalogue: Catalogue, split_views: _SplitViews, columns: _Columns, outcomes: Outcomes
+    catalogue: Catalogue, split_views: _SplitViews, columns: _Columns, outcomes: "Outcomes"
 ) -> TranslatedViews:
     views, left_out = list[View](), dict[str, LeftOutView]()
     for query in _queries(catalogue, split_views):
         called = _macros_of(query, catalogue)
         outcome = outcomes.get_or_make(_key(query, called, columns), partial(_translated, query, called, columns))
-        made = _view(query, columns[query.full_name], outcome, left_out)
-        if isinstance(made, View):
-            views.append(made)
+        view = _view(query, columns[query.full_name], outcome, left_out)
+        if isinstance(view, View):
+            views.append(view)
         else:
-            left_out[query.full_name] = made
+            left_out[query.full_name] = view
     return TranslatedViews("spark", views, [*left_out.values()])
 
 
@@ -135,11 +145,56 @@ def _queries(catalogue: Catalogue, split_views: _SplitViews) -> Iterator[ViewQue
         yield split_view(written[view.task], view.split, only_default=view.only_default)
 
 
+_KEPT = Cache("views", ".msgpack", most=2)
+_MOST = 2_000
+"""Views that are kept; with more, only those of the last run are."""
+
+_DIGEST = 32
+
+
+class Outcomes:
+    """What came of views: kept from earlier runs, or made now."""
+
+    def __init__(self) -> None:
+        self._before = _read()
+        self._now: dict[str, Outcome] = {}
+
+    def get_or_make(self, key: str, make: Callable[[], Outcome]) -> Outcome:
+        """Return the outcome cached under the hash of a view's dependencies, or else compute it."""
+        outcome = self._now.get(key) or self._before.get(key) or make()
+        self._now[key] = outcome
+        return outcome
+
+    def keep(self) -> None:
+        """Cache new outcomes, in addition to the earlier ones."""
+        if not self._now.keys() <= self._before.keys():
+            both = {**self._before, **self._now}
+            content = msgspec.msgpack.encode(both if len(both) <= _MOST else self._now)
+            _KEPT.keep(sha256(content).digest() + content, key_of(made_by()))
+
+
+def made_by() -> bytes:
+    """Hash what decides how any view is translated: versions, and Talkhouse's own code."""
+    versions = f"DuckDB {duckdb.__version__}, sqlglot {installed('sqlglot')} "
+    return versions.encode() + code_of(schema, migrations, queries) + code_of(translation)
+
+
+def _read() -> dict[str, Outcome]:
+    """Return the cached outcomes; none if the file is damaged."""
+    content = _KEPT.read(key_of(made_by())) or b""
+    if sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
+        return {}
+    try:
+        return msgspec.msgpack.decode(content[_DIGEST:], type=dict[str, Outcome])
+    except (ValueError, RecursionError):
+        return {}
+
+
 _LEFT_OUT_CACHE = Cache("left_out", ".json", most=8)
 
 
 def left_out(con: duckdb.DuckDBPyConnection, catalogue: Catalogue) -> list[LeftOutView]:
-    """Return which views of a catalogue a lake can't have; those of one split are as their task's.
+    """Return the views of a catalogue that a lake can't have; those of one split are as their task's.
 
     The types of columns follow from the catalogue and the code, so that nothing has to be read of the warehouse.
     """

@@ -216,3 +216,22 @@ def check_type(name: str) -> None:
 def spark_name(*parts: str) -> str:
     """Write a name, with its schema in front, in backticks."""
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+
+
+class Translated(msgspec.Struct, frozen=True, tag=True):
+    """A query in Spark SQL."""
+
+    sql: str
+    rules: list[str]
+    """The rules that changed something."""
+    reads: list[str]
+    """The tables and views that it reads."""
+
+
+class NotTranslated(msgspec.Struct, frozen=True, tag=True):
+    """Why a view can't be translated, and which construct of it."""
+
+    reason: str
+
+
+Outcome = Translated | NotTranslated

@@ -60,17 +60,17 @@ def source_of(name: str, release_id: str) -> str:
 
 
 def known_ids(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> ContentIds:
-    """Return what is known of a warehouse without hashing its rows."""
+    """Return the identity of a warehouse as far as known without hashing its rows."""
     last = con.execute(f"select source from {quoted(database)}.meta.loads order by load_id desc limit 1").fetchall()
     if last and (match := _SOURCE.fullmatch(str(last[0][0]))):
         return ContentIds(match[1], match[2])
-    content = _KEPT.read(_key(path))
+    content = _KEPT.read(identity(path))
     return ContentIds(*json.loads(content)) if content else ContentIds()
 
 
 def keep_ids(path: Path, ids: ContentIds) -> None:
     """Keep what was found of a warehouse."""
-    _KEPT.keep(json.dumps(ids).encode(), _key(path))
+    _KEPT.keep(json.dumps(ids).encode(), identity(path))
 
 
 def contents_of(con: duckdb.DuckDBPyConnection, database: str, corpora: list[str] | None = None) -> Contents:
@@ -80,6 +80,7 @@ def contents_of(con: duckdb.DuckDBPyConnection, database: str, corpora: list[str
     return Contents(table_hashes(con, database, corpora=corpora), task_hashes(con, database, corpora=corpora))
 
 
-def _key(path: Path) -> str:
+def identity(path: Path) -> str:
+    """Hash what tells whether a file has changed: its path, size, time and inode."""
     info = path.stat()
     return key_of(_FORMAT, str(path.resolve()), str(info.st_size), str(info.st_mtime_ns), str(info.st_ino))

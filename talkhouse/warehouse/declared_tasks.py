@@ -14,8 +14,8 @@ from talkhouse.schema.sql import literal
 
 def sentence(declaration: Declaration, task: DeclaredTask) -> str:
     """Return the task's description as one line, or else what its kind says of it, with a full stop at the end."""
-    said = one_line(task.description) or one_line(f"{declaration.title}, {_what(declaration, task)}")
-    return said if said.endswith(".") else f"{said}."
+    text = one_line(task.description) or one_line(f"{declaration.title}, {_what(declaration, task)}")
+    return text if text.endswith(".") else f"{text}."
 
 
 def one_line(text: str) -> str:
@@ -79,26 +79,36 @@ def _sizes() -> Iterator[_Table]:
 
 
 def _talks() -> Iterator[_Table]:
-    rest = {"metrics": ["row_count"], "by": ["split"], "stacked": True, "where": "is_first_in_split"}
+    rest = {"by": ["split"], "stacked": True, "where": "is_first_in_split"}
     bins = "Bins of {} {}, named by their lower end; empty ones are left out."
-    yield {"title": "Turns by role", "kind": "bar", "view": "record_turns", "x": "role", **rest}
+    yield {
+        "title": "Turns by role",
+        "kind": "bar",
+        "view": "record_turns",
+        "x": "role",
+        "metrics": ["turn_count"],
+        **rest,
+    }
     yield {
         "title": "Dialogues by number of turns",
         "description": bins.format(5, "turns"),
         "kind": "bar",
         "view": "record_dialogues",
         "x": "turn_count_bin",
+        "metrics": ["dialogue_count"],
         **rest,
     }
     yield {
         "title": "Messages by number of words",
         "description": bins.format(10, "words")
-        + " Other turns than messages, such as calls of functions, are left out.",
+        + " Other turns than messages, such as calls of functions, are left out, and languages that are written without"
+        " spaces, such as Japanese.",
         "kind": "bar",
         "view": "record_turns",
         "x": "word_count_bin",
+        "metrics": ["message_count"],
         **rest,
-        "where": "kind = 'message' and is_first_in_split",
+        "where": "kind = 'message' and has_spaces and is_first_in_split",
     }
 
 
@@ -126,7 +136,7 @@ def _tasks(declaration: Declaration) -> Iterator[_Table]:
 
 
 def _schemes(declaration: Declaration) -> Iterator[_Table]:
-    schemes = {given.scheme: given for given in declaration.annotations}
+    schemes = {entry.scheme: entry for entry in declaration.annotations}
     if not schemes:
         return
     yield {
@@ -137,8 +147,8 @@ def _schemes(declaration: Declaration) -> Iterator[_Table]:
         "by": ["scheme", "target", "description"],
         "metrics": ["unit_count", "vote_count"],
     }
-    for given in list(schemes.values())[:_MOST]:
-        yield _labels(declaration, given)
+    for entry in list(schemes.values())[:_MOST]:
+        yield _labels(declaration, entry)
     if any(map(_has_several_annotators, schemes.values())):
         yield {
             "title": "Agreement of the annotators",
@@ -159,26 +169,26 @@ def _schemes(declaration: Declaration) -> Iterator[_Table]:
         }
 
 
-def _labels(declaration: Declaration, given: Annotations) -> _Table:
+def _labels(declaration: Declaration, entry: Annotations) -> _Table:
     """Return the chart of a scheme's labels; those of a file of labels belong to no split."""
-    is_span = given.start is not None
+    is_span = entry.start is not None
     chart: _Table = {
-        "title": f"Labels of {given.scheme}",
+        "title": f"Labels of {entry.scheme}",
         "kind": "bar",
         "view": "spans" if is_span else "label_counts",
-        "where": f"scheme = {literal(declaration.scheme(given.scheme))}",
+        "where": f"scheme = {literal(declaration.scheme(entry.scheme))}",
         "x": "label",
         "metrics": ["span_count" if is_span else "vote_count"],
         "largest_first": True,
         "limit": 30,
     }
-    if given.from_file is None:
+    if entry.from_file is None:
         return chart | {"by": ["split"], "stacked": True}
     return chart | {"description": "Of all splits: the labels are in a file of their own, which belongs to none."}
 
 
-def _has_several_annotators(given: Annotations) -> bool:
-    return given.start is None and (len(given.columns) > 1 or given.annotator is not None or given.by is not None)
+def _has_several_annotators(entry: Annotations) -> bool:
+    return entry.start is None and (len(entry.columns) > 1 or entry.annotator is not None or entry.by is not None)
 
 
 _TEMPLATES = Path(__file__).parent / "declared_tasks"
@@ -213,7 +223,7 @@ def _texts(declaration: Declaration) -> Iterator[tuple[str, str]]:
 
 
 def _values(declaration: Declaration, task: DeclaredTask) -> dict[str, str]:
-    """Return what stands for each placeholder: SQL, but for the lines of the head."""
+    """Return the replacement of each placeholder: SQL, but for the lines of the head."""
     corpus_id = declaration.corpus_id
     values = {
         "corpus": literal(corpus_id),
@@ -243,7 +253,7 @@ _BEFORE = {
 
 
 def _context(declaration: Declaration, task: DeclaredTask) -> dict[str, str]:
-    """Return what stands for the placeholders of a context; all turns need no ``paths``."""
+    """Return the replacements of the placeholders of a context; all turns need no ``paths``."""
     context = task.context or declaration.context
     is_said = context == "replies" or task.context is not None
     values = {
@@ -261,7 +271,7 @@ def _context(declaration: Declaration, task: DeclaredTask) -> dict[str, str]:
 
 def _is_closed(declaration: Declaration, scheme: str) -> bool:
     """Whether a scheme has no other labels than those that are declared."""
-    return any(given.scheme == scheme and given.labels is not None for given in declaration.annotations)
+    return any(entry.scheme == scheme and entry.labels is not None for entry in declaration.annotations)
 
 
 def _dashboard_name(corpus_id: str) -> str:

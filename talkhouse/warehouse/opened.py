@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from talkhouse.schema.errors import NotAWarehouse, SchemaMismatch
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.warehouse import NOTHING_BESIDE, open_warehouse
 from talkhouse.system import interrupt
+from talkhouse.system.atomic_output import clear_private_folder
 from talkhouse.warehouse import build_facts
 from talkhouse.warehouse.relations import SplitView, columns_of_each, split_views
 
@@ -57,7 +59,7 @@ class Warehouse:
 
     con: duckdb.DuckDBPyConnection
     attached_as: str | None = None
-    """Its name in SQL where others are attached beside it; without, it is the current database."""
+    """Its name in SQL where others are attached next to it; without, it is the current database."""
     check_complete: Callable[[], None] = lambda: None
     """Raises where the user has stopped the command, so that what was read may not be all."""
 
@@ -120,10 +122,13 @@ class Warehouse:
 
         return catalogue_of(self.query_files)
 
+    def task_of(self, name: str) -> str:
+        """Return the full name of the view that has the rows of a view of one split; any other name as it is."""
+        return self.split_views[name].task if name in self.split_views else name
+
     def view_file(self, name: str) -> "ViewQuery | None":
         """Return the file of a view by its full name, for a view of one split that of its task; None: it has none."""
-        full_name = self.split_views[name].task if name in self.split_views else name
-        return next((view for view in self.catalogue.views if view.full_name == full_name), None)
+        return next((view for view in self.catalogue.views if view.full_name == self.task_of(name)), None)
 
     def check_views(self) -> None:
         """Raise SchemaMismatch where its views are not those that this Talkhouse makes of its SQL."""
@@ -141,12 +146,16 @@ def opened(
 ) -> Iterator[Warehouse]:
     """Open a warehouse read-only for a command, which ends at Ctrl-C, or with QueryFailed after some seconds.
 
+    What a process that was killed while it wrote a file next to the warehouse has left there is removed.
+
     ``settings``, ``beside`` and ``unsafe`` are as in ``open_warehouse``, which also says what is raised.
     """
+    for part in path.parent.glob(f".{escape(path.stem)}.*.duckdb.part"):
+        clear_private_folder(part.with_name(part.name[1:].removesuffix(".part")))
     # DuckDB would draw a progress bar of its own among the output.
-    made = {"enable_progress_bar": False, **settings}
+    all_settings = {"enable_progress_bar": False, **settings}
     with (
-        open_warehouse(path, migrations.head(), beside=beside, settings=made, unsafe=unsafe) as con,
+        open_warehouse(path, migrations.head(), beside=beside, settings=all_settings, unsafe=unsafe) as con,
         interrupt.stoppable(con, seconds) as stop,
     ):
         yield Warehouse(con, check_complete=stop.check)

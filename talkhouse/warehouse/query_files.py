@@ -4,13 +4,14 @@ What a corpus has brought lies in the warehouse, so that nothing of it must be i
 """
 
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.known.declarations import DeclaredFolder
-from talkhouse.ingest.known.origins import CorpusOrigin
 from talkhouse.ingest.registry import queries_of
+from talkhouse.ingest.registry.origins import CorpusOrigin
+from talkhouse.ingest.registry.toml_corpora import DeclaredFolder
 from talkhouse.queries.files import Files, QueryFile, files_of, own_files
 from talkhouse.schema.sql import insert, quoted
 from talkhouse.settings import corpus_folders
@@ -23,11 +24,11 @@ def files(con: duckdb.DuckDBPyConnection, database: str) -> Files:
 
     Those of a corpus whose folder is named (``settings.corpus_folders``) are the folder's, as its author left them.
     """
-    kept = brought(con, database)
+    stored = brought(con, database)
     if not corpus_folders():
-        return (*own_files(), *kept)
-    from talkhouse.ingest.known.declarations import DeclaredFolder
-    from talkhouse.ingest.known.origins import folders_in  # most commands need nothing of ingest
+        return (*own_files(), *stored)
+    from talkhouse.ingest.registry.origins import folders_in  # most commands need nothing of ingest
+    from talkhouse.ingest.registry.toml_corpora import DeclaredFolder
 
     there = {name for (name,) in con.execute(f"select corpus_id from {quoted(database)}.main.corpora").fetchall()}
     named = {folder.corpus_id: folder for root in corpus_folders() for folder in folders_in(root)}
@@ -35,7 +36,7 @@ def files(con: duckdb.DuckDBPyConnection, database: str) -> Files:
     # What a build has made of a declaration is in no folder.
     code = {name for name, folder in named.items() if not isinstance(folder, DeclaredFolder)}
     written = {(file.folder, file.name) for file in changed}
-    left = (file for file in kept if file.folder not in code and (file.folder, file.name) not in written)
+    left = (file for file in stored if file.folder not in code and (file.folder, file.name) not in written)
     return (*own_files(), *left, *changed)
 
 
@@ -47,10 +48,18 @@ def brought(con: duckdb.DuckDBPyConnection, database: str) -> Files:
     return tuple(QueryFile(folder, name, text, Path(_TABLE, folder, name)) for folder, name, text in rows)
 
 
-def to_keep(files: Files) -> list[tuple[str, str, str]]:
-    """Return the folder, name and text of all files that are not Talkhouse's own, in this order."""
+class BroughtFile(NamedTuple):
+    """A file as a row of the table of those that corpora have brought."""
+
+    folder: str
+    name: str
+    text: str
+
+
+def to_keep(files: Files) -> list[BroughtFile]:
+    """Return all files that are not Talkhouse's own, sorted."""
     own = {*own_files()}
-    return sorted((file.folder, file.name, file.text) for file in files if file not in own)
+    return sorted(BroughtFile(file.folder, file.name, file.text) for file in files if file not in own)
 
 
 def keep(con: duckdb.DuckDBPyConnection, files: Files) -> None:
@@ -61,15 +70,15 @@ def keep(con: duckdb.DuckDBPyConnection, files: Files) -> None:
 def brought_files(corpus: Corpus, origin: CorpusOrigin) -> Files:
     """Return the files of a corpus; one of its folder takes the place of one of a task that has the same name.
 
-    SQL that lies beside data is none of them: a data folder holds no code.
+    SQL that lies next to data is none of them: a data folder holds no code.
     """
     if corpus.declaration is None:
         return tuple(files_of(queries_of(corpus), corpus.id))
     from talkhouse.ingest.declared.declaration import read_declaration
     from talkhouse.warehouse.declared_tasks import task_files
 
-    made = task_files(read_declaration(corpus.id, corpus.declaration, f"{corpus.id}/corpus.toml"))
+    generated = task_files(read_declaration(corpus.id, corpus.declaration, f"{corpus.id}/corpus.toml"))
     is_named = isinstance(origin, DeclaredFolder) and not origin.is_beside_data
     own = tuple(files_of(queries_of(corpus), corpus.id)) if is_named else ()
     names = {file.name for file in own}
-    return (*(file for file in made if file.name not in names), *own)
+    return (*(file for file in generated if file.name not in names), *own)

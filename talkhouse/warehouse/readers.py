@@ -4,17 +4,20 @@ What needs the reader says which package is missing, as the warehouse names it.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import duckdb
 
+from talkhouse.escaping import visible
 from talkhouse.ingest.corpus import Corpus, Source
+from talkhouse.ingest.declared.declaration.model import FORMATS_VERSION
 from talkhouse.ingest.files.archives import unpacked
-from talkhouse.ingest.known.declarations import KeptDeclaration
+from talkhouse.ingest.loading.vocabulary import is_declared
+from talkhouse.ingest.registry.toml_corpora import KeptDeclaration
 from talkhouse.schema.errors import RegistryError
 from talkhouse.schema.sql import quoted
-from talkhouse.visible import visible
 
 _PACKAGE = re.compile(r"package ([A-Za-z0-9][A-Za-z0-9._-]*) ([A-Za-z0-9][A-Za-z0-9.+!_-]*)")
 _HAS_DECLARATIONS = (
@@ -25,16 +28,36 @@ _FOLDER = re.compile(r"folder (.+)", re.DOTALL)
 
 
 def reader_of(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus], corpus_id: str) -> Corpus:
-    """Return the declaration of a corpus of this warehouse; RegistryError where nobody here has it, or it is broken.
+    """Return the declaration of a corpus of this warehouse; RegistryError if it is not installed here or is broken.
 
     The warehouse itself has that of a corpus without code: what it was read by writes it back.
     """
-    for kept in kept_declarations(con, corpus_id):
-        return kept.load()
+    for declaration in kept_declarations(con, corpus_id):
+        return declaration.load()
     if corpus_id not in known:
         row = con.execute("select origin from main.corpora where corpus_id = ?", [corpus_id]).fetchone()
         raise no_reader(corpus_id, row[0] if row else None)
     return known[corpus_id]
+
+
+def changed_declarations(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus]) -> Iterator[Corpus]:
+    """Yield the known and sound corpora of this warehouse that declare something else of themselves now."""
+    for (corpus_id,) in con.execute("select corpus_id from main.corpora order by all").fetchall():
+        with suppress(RegistryError):
+            if not is_declared(con, corpus := reader_of(con, known, corpus_id)):
+                yield corpus
+
+
+def current_versions(con: duckdb.DuckDBPyConnection, known: Mapping[str, Corpus]) -> dict[str, int]:
+    """Return the version that the reader of each corpus of this warehouse has here; nothing of those without one."""
+    found = {}
+    for corpus_id, is_page in con.execute("select corpus_id, declaration is not null from main.corpora").fetchall():
+        if is_page:
+            found[corpus_id] = FORMATS_VERSION
+        elif corpus_id in known:
+            with suppress(RegistryError):
+                found[corpus_id] = known[corpus_id].version
+    return found
 
 
 def kept_declarations(con: duckdb.DuckDBPyConnection, corpus_id: str | None = None) -> list[KeptDeclaration]:
@@ -50,7 +73,7 @@ def kept_declarations(con: duckdb.DuckDBPyConnection, corpus_id: str | None = No
 
 
 def no_reader(corpus_id: str, origin: str | None, otherwise: str = "") -> RegistryError:
-    """Return the error of a corpus that nobody here can read or write; ``origin`` is what its warehouse says."""
+    """Return the error of a corpus that can't be read or written here; ``origin`` is as its warehouse says."""
     package, folder = _PACKAGE.fullmatch(origin or ""), _FOLDER.fullmatch(origin or "")
     if package:
         found = f"it was read by the package {package[1]} {package[2]}, which is not installed"
@@ -98,7 +121,7 @@ class StoredFile:
         return any(f"/{own}".endswith(f"/{path}") for own in (self.path, self.unpacked))
 
     def published_as(self, sources: Iterable[Source]) -> Source | None:
-        """Return which of the publisher's files it is: that with its checksum, or at its path where none is known."""
+        """Return the publisher's file: that with its checksum, or at its path if no checksum is known."""
         declared = tuple(sources)
         same = [source for source in declared if source.sha256 == self.sha256]
         unknown = [source for source in declared if source.sha256 is None and self.is_at(source.path)]

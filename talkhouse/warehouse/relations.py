@@ -8,6 +8,7 @@ import duckdb
 
 from talkhouse.schema.errors import UsageError, closest, listed
 from talkhouse.schema.sql import dicts, literal
+from talkhouse.schema.sql_files import sql_of
 
 _RELATIONS = """
 select schema_name as schema, view_name as name, comment
@@ -69,40 +70,6 @@ def check_corpus(con: duckdb.DuckDBPyConnection, corpus_id: str) -> None:
         )
 
 
-_SPLIT_VIEWS = """
-with views as (
-    select schema_name, view_name, sql from duckdb_views() where database_name = $database and not internal
-),
-
-named as (
-    select views.*, tasks.view_name as task, substr(views.view_name, len(tasks.view_name) + 2) as split
-    from views
-    inner join views as tasks
-        on views.schema_name = tasks.schema_name and starts_with(views.view_name, tasks.view_name || '_')
-),
-
--- DuckDB writes both alike: what it stored of the view, and what the view of that split would be. In a warehouse of
--- 0.6 or before it has all releases.
-expected as (
-    select
-        *,
-        json_deserialize_sql(json_serialize_sql(format(
-            'select * from "{}"."{}" where split = ''{}''{}',
-            replace(schema_name, '"', '""'),
-            replace(task, '"', '""'),
-            replace(split, '''', ''''''),
-            case when only_default then ' and is_default' else '' end
-        ))) as query
-    from named cross join (values (false), (true)) as forms(only_default)
-)
-
-select schema_name || '.' || view_name, schema_name || '.' || task, split, only_default
-from expected
-where ends_with(sql, ' AS ' || query || ';')
-order by all
-"""
-
-
 class SplitView(NamedTuple):
     """What a view of one split has the rows of."""
 
@@ -133,7 +100,7 @@ def common_splits(views: Iterable[SplitView]) -> Mapping[str, frozenset[str]]:
 def split_views(con: duckdb.DuckDBPyConnection, database: str) -> Mapping[str, SplitView]:
     """Return by its full name each view that is as a build makes that of a split: named so, and with that query.
 
-    Somebody's own view beside a task, ``toy.mood_mine``, is none. ``database`` is the warehouse's name.
+    A user's own view next to a task, ``toy.mood_mine``, is none. ``database`` is the warehouse's name.
     """
-    rows = con.execute(_SPLIT_VIEWS, {"database": database}).fetchall()
+    rows = con.execute(sql_of(__file__, "split_views"), {"database": database}).fetchall()
     return {view: SplitView(*rest) for view, *rest in rows}

@@ -93,7 +93,7 @@ def value_text(value: str, kind: sqltypes.DuckDBPyType) -> str:
     """Write the SQL of the text of a value that is not null."""
     name = str(kind.id)
     if name in ("double", "float"):
-        # C has two NaNs, which differ in a sign that nobody sees.
+        # C has two NaNs, which differ in an invisible sign.
         return f"if(system.main.isnan({value}), 'nan', system.main.printf('%.17g', {value}::double))"
     if name.startswith("timestamp"):
         return f"system.main.epoch_us({value})::varchar"
@@ -133,22 +133,18 @@ def _children(kind: sqltypes.DuckDBPyType) -> dict[str, sqltypes.DuckDBPyType]:
 
 
 def table_hashes(
-    con: duckdb.DuckDBPyConnection,
-    database: str,
-    *,
-    corpora: Collection[str] | None = None,
-    tables: Collection[str] | None = None,
+    con: duckdb.DuckDBPyConnection, database: str, *, corpora: Collection[str] | None = None
 ) -> list[TableHash]:
     """Count and hash the rows of tables by corpus, sorted; tables without rows are left out.
 
-    ``corpora``: only the rows of these, and those of none; ``tables``: only these.
+    ``corpora``: only the rows of these, and those of none.
     """
     known = corpora_of(con, database)
     wanted = ", ".join(literal(corpus) for corpus in (SHARED, *(known if corpora is None else corpora)))
     found = []
     for table in metadata.tables.values():
         name, corpus_of_row = qualified(table), corpus_of(table, known)
-        if name not in UNHASHED and (tables is None or name in tables):
+        if name not in UNHASHED:
             query = f"from {quoted(database)}.{name} where {corpus_of_row} in ({wanted})"
             summed = _summed(con, query, [corpus_of_row], [VOLATILE.get(name, frozenset())])
             found += [TableHash(name, str(corpus), rows, hashed) for (corpus,), rows, (hashed,) in summed]
@@ -165,7 +161,7 @@ def hashes_of(con: duckdb.DuckDBPyConnection, corpus_id: str) -> dict[str, RowsH
     """Count and hash the rows of a corpus by table in the current database; tables without rows are left out."""
     ((database,),) = con.execute("select current_database()").fetchall()
     found = table_hashes(con, database, corpora=[corpus_id])
-    return {one.table: RowsHash(one.rows, one.hash) for one in found if one.corpus == corpus_id}
+    return {row.table: RowsHash(row.rows, row.hash) for row in found if row.corpus == corpus_id}
 
 
 def belongs(table: Table, corpus: str) -> str:
@@ -210,7 +206,7 @@ def task_hashes(
         for (release, split), count, (whole, content) in _summed(con, rows, by, [(), PLACES]):
             fingerprint = of_task.get((release, split))
             found.append(TaskHash(f"{corpus}.{task}", release, split, count, whole, content, fingerprint))
-    return sorted(found, key=lambda one: [one.task, one.release or "", one.split or ""])
+    return sorted(found, key=lambda item: [item.task, item.release or "", item.split or ""])
 
 
 def _rows_of_task(
@@ -262,14 +258,18 @@ def contents_of_task(
 
 def content_id(tables: Iterable[TableHash], tasks: Iterable[TaskHash]) -> str:
     """Return the id of contents: SHA-256 over what they are, wherever and whenever they were built."""
-    lines = [f"{one.table}\t{one.corpus}\t{one.rows}\t{one.hash}" for one in tables if one.table.startswith("main.")]
-    lines += [f"{one.task}\t{one.release or ''}\t{one.split or ''}\t{one.rows}\t{one.hash}" for one in tasks]
+    lines = [
+        f"{table.table}\t{table.corpus}\t{table.rows}\t{table.hash}"
+        for table in tables
+        if table.table.startswith("main.")
+    ]
+    lines += [f"{task.task}\t{task.release or ''}\t{task.split or ''}\t{task.rows}\t{task.hash}" for task in tasks]
     return sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
 def joined(hashes: Iterable[str]) -> str:
     """Return the hash of the rows of several sets, by the hash of each."""
-    words = [[int(one[start : start + 16], 16) for start in range(0, 64, 16)] for one in hashes]
+    words = [[int(digest[start : start + 16], 16) for start in range(0, 64, 16)] for digest in hashes]
     return "".join(f"{sum(column) % 2**64:016x}" for column in zip(*words, strict=True)) or "0" * 64
 
 

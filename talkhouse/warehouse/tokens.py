@@ -82,14 +82,14 @@ def search_tokens(text: str) -> str:
     # The list of letters is an argument of a lambda, so that it is made once.
     of_run = f"list_transform([{_letters('run')}], lambda letters: if(len(letters) < 2, [run], {pairs}))[1]"
     runs = f"flatten(list_transform(regexp_extract_all({others}, {literal(_RUN)}), lambda run: {of_run}))"
-    # Most texts are ASCII, of which much less is to be asked.
+    # Most texts are ASCII, which need far fewer tests.
     return f"if(strlen({text}) = length({text}), regexp_extract_all(lower({text}), '[a-z0-9]+'), {runs})"
 
 
 def search_runs(text: str) -> str:
     """Return the SQL of the runs of a text as they are written, in order, each with its letters and tokens."""
-    made = f"{{written: piece, letters: {_letters('piece')}, tokens: {search_tokens('piece')}}}"
-    return f"list_transform({_pieces(text, _RUN)}, lambda piece: {made})"
+    run = f"{{written: piece, letters: {_letters('piece')}, tokens: {search_tokens('piece')}}}"
+    return f"list_transform({_pieces(text, _RUN)}, lambda piece: {run})"
 
 
 def _letters(run: str) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
+from talkhouse.escaping import visible
 from talkhouse.schema.errors import TalkhouseError, UsageError
 from talkhouse.settings import corpus_folders, database
-from talkhouse.visible import visible
 
 
 def relations(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -71,11 +71,11 @@ _PLACES = {
     "zsh": (".zfunc/_talkhouse", ".zshrc", "fpath+=~/.zfunc; autoload -Uz compinit; compinit"),
     "fish": (".config/fish/completions/talkhouse.fish", None, ""),
 }
-"""Where a shell's script lies below the home folder, and which line of which file reads it."""
+"""Where a shell's script lies below the home folder, and the line and file that read it."""
 
 
 def _script() -> tuple[str, str]:
-    """Return which shell this is started from, and the script by which it completes. Raises UsageError."""
+    """Return the shell that this is started from, and its completion script. Raises UsageError."""
     from click.shell_completion import get_completion_class
     from shellingham import ShellDetectionFailure, detect_shell
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from talkhouse.visible import escaped_json, visible
+from talkhouse.escaping import escaped_json, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,13 +42,13 @@ class Printer:
         """Whether it prints on a terminal."""
         return self.console.is_terminal
 
-    def print(self, *objects: object, **options: Any) -> None:
-        """Print what Rich can."""
-        self.console.print(*objects, **options)
+    def print(self, text: "str | Text" = "", *, markup: bool = True) -> None:
+        """Print lines that the terminal alone wraps; without ``markup``, brackets in a text are no style."""
+        self.console.print(text, soft_wrap=True, markup=markup)
 
 
 def reader_has_left() -> click.exceptions.Exit:
-    """Discard what is still to be written, which is flushed at the end and would fail; return how to end, with 0."""
+    """Discard what is still to be written, which is flushed at the end and would fail; return the exit with 0."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return click.exceptions.Exit(0)
 
@@ -68,7 +68,7 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence["str | Text"]], *,
         table.add_column(Text(head), justify="right" if head in right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    (output if output.is_terminal else Printer(width=10_000)).print(table)
+    (output if output.is_terminal else Printer(width=10_000)).console.print(table)
 
 
 def styled(text: str = "", style: str = "") -> "Text":
@@ -93,9 +93,9 @@ def decimal(size: int) -> str:
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Print warnings, beside the output."""
+    """Print warnings, apart from the output."""
     for warning in warnings:
-        errors.print(f"[yellow]warning:[/] {escape(visible(warning))}", soft_wrap=True)
+        errors.print(f"[yellow]warning:[/] {escape(visible(warning))}")
 
 
 _BEFORE = 0.4
@@ -144,13 +144,13 @@ def around(text: "Text", at: int, cells: int) -> "Text":
 
 
 def who(role: str, speaker: str | None, kind: str) -> str:
-    """Return who said a turn, by role and name, and the kind of turn unless it is a message."""
+    """Return the speaker of a turn, by role and name, and the kind of turn unless it is a message."""
     name = role if speaker in (None, role) else f"{role} {speaker}"
     return visible(name if kind == "message" else f"{name} ({kind})")
 
 
 def print_hanging(head: "Text", body: "Text | None" = None) -> None:
-    """Print a head and a body beside it: wrapped with a hanging indent on a terminal, unwrapped elsewhere."""
+    """Print a head and a body next to it: wrapped with a hanging indent on a terminal, unwrapped elsewhere."""
     from rich.text import Text
 
     body = body or styled()
@@ -161,7 +161,7 @@ def print_hanging(head: "Text", body: "Text | None" = None) -> None:
     indent = styled(" " * head.cell_len)
     for number, line in enumerate(body.wrap(output.console, width, overflow="fold") or [styled()]):
         line.rstrip()
-        output.print(Text.assemble(indent if number else head, line), soft_wrap=True)
+        output.print(Text.assemble(indent if number else head, line))
 
 
 def rows_as_json(content: Any) -> str:

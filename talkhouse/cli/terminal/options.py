@@ -2,7 +2,6 @@
 
 import errno
 import inspect
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,11 +11,12 @@ from typing import Any, TypeVar
 
 import click
 
+from talkhouse.api import opening
 from talkhouse.cli.terminal import completion
 from talkhouse.cli.terminal.console import reader_has_left
 from talkhouse.ingest.files.limits import LINKS_OPTION, described
 from talkhouse.schema.errors import UsageError
-from talkhouse.settings import RELEASE_PREFIX, database, name_corpus_folders
+from talkhouse.settings import database, name_corpus_folders
 from talkhouse.system import ctrl_c
 
 
@@ -118,34 +118,19 @@ class OneOf(click.Choice[Any]):
     """One of the values of an enumeration of texts."""
 
     def normalize_choice(self, choice: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """Return what the user types for it."""
+        """Return the option as the user types it."""
         return str(choice)
 
 
 def _read(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None:
     """Return the warehouse that is to be read, of a release the file that it is checked out to."""
-    named = str(db or os.environ.get("TALKHOUSE_DB") or "")
-    if not named.startswith(RELEASE_PREFIX):
-        return db
-    from talkhouse.releases.checkout import resolve
-
-    return resolve(named.removeprefix(RELEASE_PREFIX))
+    return opening.to_read(db)
 
 
 def read_all(context: click.Context, parameter: click.Parameter, warehouses: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the warehouses that are to be read, of releases the files that they are checked out to."""
-    found = [_read(context, parameter, one) for one in warehouses or (None,)]
-    return tuple(one for one in found if one is not None)
-
-
-def _written(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None:
-    if str(db or os.environ.get("TALKHOUSE_DB") or "").startswith(RELEASE_PREFIX):
-        raise UsageError(
-            "a release never changes",
-            expected="a warehouse file: --db FILE",
-            next_step="make one of the release with: talkhouse release checkout NAME --output FILE",
-        )
-    return db
+    found = [_read(context, parameter, path) for path in warehouses or (None,)]
+    return tuple(path for path in found if path is not None)
 
 
 db = path(
@@ -157,7 +142,7 @@ db = path(
 written_db = path(
     "--db",
     metavar="FILE",
-    callback=_written,
+    callback=lambda _, __, db: opening.to_write(db),
     help="The warehouse. Default: $TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
 )
 data = path(

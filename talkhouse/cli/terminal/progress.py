@@ -4,8 +4,8 @@ import time
 from typing import TYPE_CHECKING, Self
 
 from talkhouse.cli.terminal.console import Printer, decimal, errors, escape
+from talkhouse.escaping import visible
 from talkhouse.system import ctrl_c
-from talkhouse.visible import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from talkhouse.cli.terminal.console import escape, output, print_table, styled
 from talkhouse.diff.as_data import first
+from talkhouse.diff.compare import CHANGES
 from talkhouse.diff.relations import IDS
 from talkhouse.diff.sentences import (
     corpus_line,
@@ -19,21 +20,19 @@ from talkhouse.diff.sentences import (
     schema_lines,
     verdict,
 )
-from talkhouse.visible import visible
+from talkhouse.escaping import visible
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from talkhouse.diff.compare import Change
-    from talkhouse.diff.found import Compared, Difference
+    from talkhouse.diff.difference import Compared, Difference
 
 _LONGEST = 400
 """Characters of a value that are shown."""
 
 _LINE = 100
 """Characters of a value of a row that was added or removed."""
-
-_COUNTED = ("removed", "added", "changed", "moved", "renumbered")
 
 
 def show(found: "Difference", limit: int) -> None:
@@ -42,45 +41,43 @@ def show(found: "Difference", limit: int) -> None:
     for line in schema_lines(found):
         _line(line)
     for corpus in found.corpora:
-        output.print(
-            f"[bold]{escape(visible(corpus.corpus))}[/]  {escape(visible(corpus_line(corpus, found)))}", soft_wrap=True
-        )
+        output.print(f"[bold]{escape(visible(corpus.corpus))}[/]  {escape(visible(corpus_line(corpus, found)))}")
     if found.is_equal:
         _line("All rows of corpora are the same: saved scores hold.")
-    _show_counts("table", [one for one in found.tables if not one.is_still])
-    _show_counts("task", [one for one in found.tasks if not one.is_still])
-    for one in found.tasks:
-        if not one.is_still:
-            output.print(f"[bold]{escape(visible(name_of(one)))}[/]: {escape(verdict(one))}", soft_wrap=True)
-    if not found.is_equal and (still := [name_of(one) for one in found.tasks if one.is_still]):
+    _show_counts("table", [table for table in found.tables if not table.is_still])
+    _show_counts("task", [task for task in found.tasks if not task.is_still])
+    for task in found.tasks:
+        if not task.is_still:
+            output.print(f"[bold]{escape(visible(name_of(task)))}[/]: {escape(verdict(task))}")
+    if not found.is_equal and (still := [name_of(task) for task in found.tasks if task.is_still]):
         _line(f"Saved scores hold: {'; '.join(still)}")
     _show_rows(found, limit)
 
 
 def _line(text: str, style: str = "") -> None:
-    output.print(styled(visible(text), style), soft_wrap=True)
+    output.print(styled(visible(text), style))
 
 
 def _show_counts(what: str, rows: "Sequence[Compared]") -> None:
     """Print the numbers of what differs, and below them the labels that changed."""
     if not rows:
         return
-    names = [name_of(one) for one in rows]
-    heads = [what, "before", "after", *_COUNTED, *(("in", "out") if what == "task" else ()), "columns"]
-    print_table(heads, [_cells(name, one, what) for name, one in zip(names, rows, strict=True)], right=heads[1:-1])
-    for name, one in zip(names, rows, strict=True):
-        if one.counts.labels:
-            labels, lines = matrix(one.counts.labels)
+    names = [name_of(row) for row in rows]
+    heads = [what, "before", "after", *CHANGES, *(("in", "out") if what == "task" else ()), "columns"]
+    print_table(heads, [_cells(name, row, what) for name, row in zip(names, rows, strict=True)], right=heads[1:-1])
+    for name, row in zip(names, rows, strict=True):
+        if row.counts.labels:
+            labels, lines = matrix(row.counts.labels)
             columns = [visible(label) for label in labels]
             _line(f"Labels of {name}: before down, after across", "bold")
             cells = [[visible(old), *(f"{count:,}" if count else "" for count in counts)] for old, counts in lines]
             print_table(["", *columns], cells, right=columns)
 
 
-def _cells(name: str, one: "Compared", what: str) -> list[str]:
-    counts = one.counts
+def _cells(name: str, row: "Compared", what: str) -> list[str]:
+    counts = row.counts
     moved = ("moved_in", "moved_out") if what == "task" else ()
-    numbers = [counts.before, counts.after, *(counts.changes[change] for change in (*_COUNTED, *moved))]
+    numbers = [counts.before, counts.after, *(counts.changes[change] for change in (*CHANGES, *moved))]
     columns = ", ".join(f"{column} {rows:,}" for column, rows in counts.columns.items())
     return [visible(name), *(f"{number:,}" if number else "" for number in numbers), visible(columns)]
 
@@ -88,9 +85,9 @@ def _cells(name: str, one: "Compared", what: str) -> list[str]:
 def _show_rows(found: "Difference", limit: int) -> None:
     """Print rows by relation and change, and how many more there are."""
     totals = Counter[tuple[str, str, str]]()
-    for one in (*found.tables, *found.tasks):
-        for change in _COUNTED:
-            totals[one.name, one.corpus, change] += one.counts.changes[change]
+    for table in (*found.tables, *found.tasks):
+        for change in CHANGES:
+            totals[table.name, table.corpus, change] += table.counts.changes[change]
     for (name, corpus, change), rows in groupby(
         first(found.changes, limit), key=lambda row: (row.relation, row.corpus, row.change)
     ):
@@ -100,7 +97,7 @@ def _show_rows(found: "Difference", limit: int) -> None:
         shown = list(rows)
         for row in shown:
             for text in _row(row):
-                output.print(text, soft_wrap=True)
+                output.print(text)
         if more := totals[name, corpus, change] - len(shown):
             _line(f"  ... and {more:,} more: --limit, --output")
 

@@ -1,4 +1,4 @@
 """The pages: a module each, with a function ``page``.
 
-Not in a folder named pages: Streamlit would serve its modules before it knows ours.
+Not in a folder named pages: Streamlit would serve its modules before it knows these pages.
 """

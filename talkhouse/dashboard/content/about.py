@@ -15,15 +15,14 @@ from talkhouse.dashboard.tables import table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.diff.compare import SHOWN
-from talkhouse.diff.difference import difference
-from talkhouse.diff.found import Difference, Wanted
+from talkhouse.diff.difference import Difference, Wanted, difference
 from talkhouse.diff.sentences import corpus_line, schema_lines
 from talkhouse.diff.states import State, opened_states
+from talkhouse.escaping import visible
 from talkhouse.releases.checkout import resolve
 from talkhouse.releases.deposit import listed
 from talkhouse.releases.store import RELEASES, read, store_of
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.visible import visible
 from talkhouse.warehouse.content_ids import known_ids
 from talkhouse.warehouse.opened import Warehouse
 
@@ -31,22 +30,22 @@ _SHOWN = 200
 """Releases that are listed, the newest first."""
 
 _ROWS = 200
-"""Rows of each change that are looked at of a table, and conversations that are listed."""
+"""Rows per table and change that are examined, and conversations that are listed."""
 
 _SECONDS = 120.0
-"""How long a comparison may take."""
+"""Seconds that a comparison may take."""
 
 _FINISHED = "select finished_at from meta.loads order by load_id desc limit 1"
 
 
 def page() -> None:
-    """Draw what is known of the state of the warehouse, and the releases of its store."""
+    """Draw the identity of the warehouse, and the releases of its store."""
     st.title("About", anchor=False)
     opened = warehouse.current()
     with opened.connection() as con:
         release, content_id = known_ids(con, Warehouse(con).database, opened.version.path)
-    for made in opened.rows(_FINISHED)["finished_at"]:
-        st.markdown(plain(f"This warehouse: {opened.version.path.name}, of {made:%d %B %Y, %H:%M} UTC."))
+    for finished in opened.rows(_FINISHED)["finished_at"]:
+        st.markdown(plain(f"This warehouse: {opened.version.path.name}, of {finished:%d %B %Y, %H:%M} UTC."))
     st.markdown(plain(f"Release: {release or 'none that is known'}"))
     if content_id:
         st.markdown("Content id:")
@@ -70,22 +69,22 @@ def page() -> None:
     newest = found[::-1][:_SHOWN]
     st.table(
         {
-            "Release": [plain(one["name"]) for one in newest],
-            "Made": [plain(one["created_at"][:10]) for one in newest],
-            "Content id": [plain(one["content_id"][:8]) for one in newest],
-            "Corpora": [plain(", ".join(one["corpora"])) for one in newest],
-            "Rows": [f"{one['rows']:,}" for one in newest],
-            "Note": [plain(one["note"] or "") for one in newest],
+            "Release": [plain(row["name"]) for row in newest],
+            "Made": [plain(row["created_at"][:10]) for row in newest],
+            "Content id": [plain(row["content_id"][:8]) for row in newest],
+            "Corpora": [plain(", ".join(row["corpora"])) for row in newest],
+            "Rows": [f"{row['rows']:,}" for row in newest],
+            "Note": [plain(row["note"] or "") for row in newest],
         },
         border="horizontal",
         hide_index=True,
     )
     if len(newest) > 1:
-        _draw_comparison(opened, store, [one["name"] for one in newest], content_id)
+        _draw_comparison(opened, store, [row["name"] for row in newest], content_id)
 
 
 def _draw_comparison(opened: ServedWarehouse, store: Path, names: Sequence[str], open_id: str | None) -> None:
-    """Draw the choice of two releases, the newest first, and when asked what differs between them."""
+    """Draw the choice of two releases, the newest first, and on request their differences."""
     st.header("What differs", anchor=False)
     columns = st.columns(2)
     with columns[0]:
@@ -99,8 +98,8 @@ def _draw_comparison(opened: ServedWarehouse, store: Path, names: Sequence[str],
     if asks:
         with errors.shown(), st.spinner("Comparing"):
             both = [read(store, name) for name in (before, after)]
-            ids = [one.release.content_id for one in both]
-            compared = _compare(store, (before, after), (*ids, *(one.sha256 for one in both)))
+            ids = [stored.release.content_id for stored in both]
+            compared = _compare(store, (before, after), (*ids, *(stored.sha256 for stored in both)))
             _draw(opened, compared, is_before=open_id == ids[0] != ids[1], is_other=open_id not in ids)
 
 
@@ -122,7 +121,7 @@ class _Changed(NamedTuple):
 
 
 class _ComparedReleases(NamedTuple):
-    """What the page shows of a difference."""
+    """The part of a difference that the page shows."""
 
     is_equal: bool
     schema: list[str]
@@ -152,18 +151,18 @@ def _compare(
     return _ComparedReleases(
         found.is_equal,
         schema_lines(found),
-        [(one.corpus, corpus_line(one, found)) for one in found.corpora],
+        [(corpus.corpus, corpus_line(corpus, found)) for corpus in found.corpora],
         list(_changed(found)),
-        any(one.counts.changes[change] > _ROWS for one in found.tables for change in SHOWN),
+        any(table.counts.changes[change] > _ROWS for table in found.tables for change in SHOWN),
     )
 
 
 def _changed(found: Difference) -> Iterator[_Changed]:
     """Yield the rows of tables that are of a conversation, or of a record."""
-    for one in found.changes:
-        if one.relation.startswith("main.") and {"dialogue_id", "record_id"} & one.key.keys():
-            what = f"{one.relation.removeprefix('main.')} {one.change}"
-            yield _Changed(one.corpus, what, _place(one.key_before or one.key), _place(one.key))
+    for change in found.changes:
+        if change.relation.startswith("main.") and {"dialogue_id", "record_id"} & change.key.keys():
+            what = f"{change.relation.removeprefix('main.')} {change.change}"
+            yield _Changed(change.corpus, what, _place(change.key_before or change.key), _place(change.key))
 
 
 def _place(key: dict[str, Any]) -> _ConversationPlace:
@@ -215,7 +214,7 @@ _FOUND = {
 
 
 def _found(opened: ServedWarehouse, table: str, ids: Sequence[str | None]) -> dict[str | None, str | None]:
-    """Return which of some ids a table of the open warehouse has, each with the id of its dialogue."""
-    wanted = sorted({one for one in ids if one is not None})
+    """Return the ids that a table of the open warehouse has, each with the id of its dialogue."""
+    wanted = sorted({key for key in ids if key is not None})
     with opened.connection() as con:
         return dict(con.execute(_FOUND[table], {"ids": wanted}).fetchall()) if wanted else {}

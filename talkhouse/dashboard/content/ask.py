@@ -17,9 +17,9 @@ from talkhouse.dashboard import links, warehouse
 from talkhouse.dashboard.drawing import draw_on_page
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
+from talkhouse.escaping import visible
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.sql import quoted
-from talkhouse.visible import visible
 from talkhouse.warehouse.relations import columns_of
 
 _Thing = TypeVar("_Thing")
@@ -38,10 +38,10 @@ order by corpora.title, release_index
 _KINDS = {"Lines": ChartKind.LINE, "Bars": ChartKind.BAR, "Table": ChartKind.TABLE}
 
 _FILTERS = ("corpus_id", "split")
-"""Columns that every question may be narrowed by, beside those that its metric needs one value of."""
+"""Columns that may narrow every question, in addition to those of which its metric needs a single value."""
 
 _EXAMPLE = {"show": "Annotations: Labels", "by": "Split", "over": "Scheme"}
-"""What the page asks first, where the address asks nothing."""
+"""The first question, if the address has none."""
 
 
 class _Asked(NamedTuple):
@@ -54,7 +54,7 @@ class _Asked(NamedTuple):
 
 
 class _View(NamedTuple):
-    """What can be chosen of a view."""
+    """The choices that a view offers."""
 
     columns: list[str]
     dimensions: list[Dimension]
@@ -71,7 +71,7 @@ def page() -> None:
     if not offered:
         st.info("There is nothing to ask about: this warehouse has no corpora.")
         return
-    names = _labels((one, f"{one.of}: {one.metric.title}", one.name) for one in offered)
+    names = _labels((item, f"{item.of}: {item.metric.title}", item.name) for item in offered)
     example = {} if _EXAMPLE.keys() & {*st.query_params, *st.session_state} else _EXAMPLE
     _begin(example, "show", names)
     asked = names[st.selectbox("Show", list(names), key="show", bind="query-params", help="Type to search.")]
@@ -93,13 +93,13 @@ def _offered(opened: ServedWarehouse) -> list[_Asked]:
     if not corpora:
         return []
     found = [
-        _Asked(view, name, one, _subject(view, file.folder, corpora))
+        _Asked(view, name, metric, _subject(view, file.folder, corpora))
         for file, views in metrics_files(opened.query_files)
         if file.folder == BI or file.folder in corpora
         for view, of_view in views.items()
-        for name, one in of_view.items()
+        for name, metric in of_view.items()
     ]
-    return sorted(found, key=lambda one: (one.of, one.metric.title, one.name))
+    return sorted(found, key=lambda item: (item.of, item.metric.title, item.name))
 
 
 def _subject(view: str, folder: str, corpora: dict[str, str]) -> str:
@@ -109,7 +109,7 @@ def _subject(view: str, folder: str, corpora: dict[str, str]) -> str:
 
 
 def _view(opened: ServedWarehouse, asked: _Asked) -> _View:
-    """Return what can be chosen of the view of a metric: by one query, as some views take a while."""
+    """Return the choices of the view of a metric, by one query, as some views are slow."""
     with opened.connection() as con:
         columns = {column["name"]: column for column in columns_of(con, BI, asked.view)}
     known = questions.candidates(columns.values())
@@ -124,18 +124,18 @@ def _view(opened: ServedWarehouse, asked: _Asked) -> _View:
 
 
 def _labels(things: Iterable[tuple[_Thing, str, str]]) -> dict[str, _Thing]:
-    """Return things by what they are called; of two that are called alike, with their names."""
+    """Return things by their labels; two with the same label have their names added."""
     known = list(things)
     often = Counter(called for _, called, _ in known)
-    return {visible(f"{called} ({name})" if often[called] > 1 else called): one for one, called, name in known}
+    return {visible(f"{called} ({name})" if often[called] > 1 else called): thing for thing, called, name in known}
 
 
 def _draw_choices(asked: _Asked, view: _View, example: Mapping[str, str]) -> Chart:
-    """Draw what the number is shown by and over, and as what; return the chart of it."""
+    """Draw the choices of both dimensions and of the kind of chart; return the chart."""
     first, second, third = st.columns(3)
-    series = [one for one in view.dimensions if one.value_count <= questions.MOST_SERIES]
+    series = [dimension for dimension in view.dimensions if dimension.value_count <= questions.MOST_SERIES]
     by = _choice(first, "By", series, example)
-    over = _choice(second, "Over", [one for one in view.dimensions if one.name != by], example)
+    over = _choice(second, "Over", [dimension for dimension in view.dimensions if dimension.name != by], example)
     kind = third.segmented_control("As", list(_KINDS), default="Bars", required=True, key="as", bind="query-params")
     of_view = {asked.name: asked.metric}
     return questions.chart_of(asked.view, asked.name, of_view, by=by, over=over, kind=_KINDS[kind or "Bars"])
@@ -144,7 +144,7 @@ def _draw_choices(asked: _Asked, view: _View, example: Mapping[str, str]) -> Cha
 def _choice(place: DeltaGenerator, label: str, known: Iterable[Dimension], example: Mapping[str, str]) -> str:
     """Draw the choice of a column; return its name, empty for none."""
     key = label.lower()
-    names = _labels((one, one.title, one.name) for one in known)
+    names = _labels((dimension, dimension.title, dimension.name) for dimension in known)
     _begin(example, key, names)
     chosen = names.get(
         place.selectbox(label, list(names), index=None, placeholder="Nothing", key=key, bind="query-params") or ""
@@ -155,17 +155,29 @@ def _choice(place: DeltaGenerator, label: str, known: Iterable[Dimension], examp
     return chosen.name
 
 
+class _OfferedFilter(NamedTuple):
+    """A filter that may be drawn."""
+
+    column: str
+    label: str
+    nothing: str
+    """What stands there if nothing is chosen."""
+    values: dict[str, str]
+    """Each value by its label."""
+
+
 def _draw_filters(opened: ServedWarehouse, asked: _Asked, chart: Chart, view: _View) -> Choices:
-    """Draw what the question is narrowed to; one publisher's release at a time, as they repeat each other's turns."""
-    offered: list[tuple[str, str, str, dict[str, str]]] = []
+    """Draw the filters of the question; one publisher's release at a time, as they repeat each other's turns."""
+    offered: list[_OfferedFilter] = []
     if {DEFAULT, "release"} <= {*view.columns} and "release" not in chart.columns:
         releases = opened.rows(_RELEASES).iter_rows()
         known = {visible(f"{of}: {called}"): name for name, of, called in releases if name in view.values["release"]}
-        offered.append(("release", "In", _DEFAULT_PUBLICATION, known))
+        offered.append(_OfferedFilter("release", "In", _DEFAULT_PUBLICATION, known))
     for name in dict.fromkeys((*_FILTERS, *asked.metric.within)):
         if name in view.values.keys() - {"release", *chart.columns}:
-            offered.append((name, title(name), "All", _called(opened, name, view.values[name])))
-    drawn = [one for one in offered if len(one[3]) > 1]
+            values = _called(opened, name, view.values[name])
+            offered.append(_OfferedFilter(name, title(name), "All", values))
+    drawn = [item for item in offered if len(item.values) > 1]
     choices: dict[str, list[str]] = {}
     for (name, label, nothing, values), place in zip(drawn, st.columns(max(len(drawn), 1)), strict=False):
         chosen = place.selectbox(
@@ -177,7 +189,7 @@ def _draw_filters(opened: ServedWarehouse, asked: _Asked, chart: Chart, view: _V
 
 
 def _called(opened: ServedWarehouse, column: str, values: list[str]) -> dict[str, str]:
-    """Return the values of a column by how they are shown: corpora by their titles."""
+    """Return the values of a column by their labels: corpora by their titles."""
     titles = dict(opened.rows(_CORPORA).iter_rows()) if column == "corpus_id" else {}
     return {visible(titles.get(value, value)): value for value in values}
 

@@ -1,4 +1,4 @@
-"""Bookmarks: the list of what has been given a name, each a link to it, and how what is open is added to it."""
+"""Bookmarks: the list of saved states, each a link, and the form that adds the open page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def address(page: st.Page) -> str:
 
 
 def draw_saving(shown: st.Page) -> None:
-    """Draw what gives a name to what is open, and say once that it has one.
+    """Draw the form that bookmarks the open page, and confirm once that it is saved.
 
     No fragment: what is drawn in one beside the page, as a dialog is, takes the place of the page's styles.
     """
@@ -67,41 +67,41 @@ def page(sections: Mapping[str, Sequence[st.Page]]) -> None:
     if not known:
         st.info("There are none yet. Open a page, choose what it shows, and press Bookmark in the sidebar.")
         return
-    pages = {address(one): one for section in sections.values() for one in section}
+    pages = {address(page): page for section in sections.values() for page in section}
     there = _corpora()
     st.html(_STYLE)
-    for name in dict.fromkeys([*pages, *(one.page for one in known)]):
-        those = [one for one in known if one.page == name]
+    for name in dict.fromkeys([*pages, *(bookmark.page for bookmark in known)]):
+        those = [bookmark for bookmark in known if bookmark.page == name]
         if those:
             st.header(plain(pages[name].title if name in pages else name), anchor=False)
-            for one in those:
-                _draw(one, pages.get(name), there)
+            for bookmark in those:
+                _draw(bookmark, pages.get(name), there)
 
 
 def _corpora() -> frozenset[str] | None:
-    """Return the corpora of the warehouse; None where it can't be read."""
+    """Return the corpora of the warehouse, or None if it can't be read."""
     try:
         return frozenset(warehouse.current().rows("select corpus_id from main.corpora").to_series())
     except TalkhouseError:
         return None
 
 
-def _draw(one: Bookmark, leads_to: st.Page | None, there: frozenset[str] | None) -> None:
-    """Draw a bookmark; its link loads the page anew, or choices of before would stand where it has none."""
-    missing = [] if there is None else [corpus for corpus in _corpora_of(one) if corpus not in there]
+def _draw(bookmark: Bookmark, leads_to: st.Page | None, there: frozenset[str] | None) -> None:
+    """Draw a bookmark; its link reloads the page, or earlier choices would remain for parameters that it lacks."""
+    missing = [] if there is None else [corpus for corpus in _corpora_of(bookmark) if corpus not in there]
     if leads_to is None or missing:
-        reason = f"there is no corpus {_shortened(missing[0])}" if leads_to else f"there is no page {one.page}"
-        body = tag("b", "name", html(one.name), ' dir="auto"') + facts([f"{reason} in this warehouse"])
+        reason = f"there is no corpus {_shortened(missing[0])}" if leads_to else f"there is no page {bookmark.page}"
+        body = tag("b", "name", html(bookmark.name), ' dir="auto"') + facts([f"{reason} in this warehouse"])
     else:
-        link = html(links.state(leads_to.url_path, one.parameters), lines=False)
-        body = tag("a", "name", tag("b", "name", html(one.name)), f' href="{link}" dir="auto"')
-    note = tag("div", "note", html(one.note), ' dir="auto" style="white-space: pre-wrap"') if one.note else ""
-    choices = facts(f"{name}: {_shortened(', '.join(values))}" for name, values in one.parameters.items())
+        link = html(links.state(leads_to.url_path, bookmark.parameters), lines=False)
+        body = tag("a", "name", tag("b", "name", html(bookmark.name)), f' href="{link}" dir="auto"')
+    note = bookmark.note and tag("div", "note", html(bookmark.note), ' dir="auto" style="white-space: pre-wrap"')
+    choices = facts(f"{name}: {_shortened(', '.join(values))}" for name, values in bookmark.parameters.items())
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.html(tag("div", "found", body + note + choices))
-        if st.button("Remove", key=f"remove {one.name}", icon=":material/delete:", type="tertiary"):
+        if st.button("Remove", key=f"remove {bookmark.name}", icon=":material/delete:", type="tertiary"):
             with errors.shown("This is not removed."):
-                bookmarks.remove(one.name)
+                bookmarks.remove(bookmark.name)
                 st.rerun()
 
 
@@ -109,9 +109,9 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
 
 
-def _corpora_of(one: Bookmark) -> list[str]:
+def _corpora_of(bookmark: Bookmark) -> list[str]:
     """Return the corpora that a bookmark names."""
-    values = one.parameters
+    values = bookmark.parameters
     whole = [corpus for name in ("corpus", "corpus_id") for corpus in values.get(name, ())]
     return [
         *whole,

@@ -13,12 +13,13 @@ from talkhouse.dashboard import drawing, links, overlap, warehouse
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
+from talkhouse.escaping import visible
+from talkhouse.export.terms import ASKED, parts_of_corpus
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.made import not_published
+from talkhouse.provenance import not_published
 from talkhouse.queries.catalogue import BI
-from talkhouse.query.terms import ASKED, parts_of_corpus
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.settings import corpus_folders
-from talkhouse.visible import visible
 from talkhouse.warehouse.build_facts import NOT_PUBLISHED, QUESTIONS, datasheets
 from talkhouse.warehouse.opened import Warehouse as Opened
 
@@ -30,16 +31,16 @@ order by title
 
 
 def pages(opened: warehouse.ServedWarehouse, declared: list[DeclaredDashboard]) -> Iterator[st.Page]:
-    """Return a page for each corpus of the warehouse, with the charts that are declared beside its views.
+    """Return a page for each corpus of the warehouse, with the charts that are declared next to its views.
 
     Further dashboards of a corpus have pages of their own, and the name of its first one leads to its page too. Where
     the charts of a corpus would be that is not there, a page that is in no menu says so.
     """
     corpora = opened.rows(_CORPORA).to_dicts()
-    missing = {one.folder for one in declared} - {BI, *(corpus["corpus_id"] for corpus in corpora)}
+    missing = {file.folder for file in declared} - {BI, *(corpus["corpus_id"] for corpus in corpora)}
     others = list[st.Page]()
     for corpus in corpora:
-        own = [one for one in declared if one.folder == corpus["corpus_id"]]
+        own = [file for file in declared if file.folder == corpus["corpus_id"]]
         address = links.corpus(corpus["corpus_id"])
         yield _page_of(corpus, own[0] if own else None, address)
         if own and own[0].name != address and links.is_free(own[0].name):
@@ -118,26 +119,11 @@ group by all
 order by min(release_index)
 """
 
-_SPLITS = """
-select splits.task, comments.comment, release, split, example_count, dialogue_count, turn_count
-from bi.splits
-left join duckdb_views() as comments
-    on comments.database_name = current_database()
-    and comments.schema_name = $corpus
-    and comments.view_name = splits.task
-where corpus_id = $corpus
-order by
-    splits.task,
-    release nulls first,
-    list_position(['train', 'validation', 'test'], standard_split) nulls last,
-    split
-"""
-
 _MOST_LABELS = 30
 """Labels of a scheme that a page lists."""
 
 NOT_STATED = "not stated"
-"""What stands for a licence where there is none."""
+"""The text for a missing licence."""
 
 _SAMPLE = "What is loaded is an invented sample. This page describes the published corpus."
 
@@ -146,16 +132,16 @@ Corpus = Mapping[str, Any]
 
 
 def draw_datasheet(opened: ServedWarehouse, corpus: Corpus) -> None:
-    """Draw what a user should know of a corpus before using it, and what its labels mean."""
+    """Draw the datasheet of a corpus, and the meanings of its labels."""
     with opened.connection() as con:
-        said = datasheets(con, Opened(con).database).get(corpus["corpus_id"], {})
+        sheet = datasheets(con, Opened(con).database).get(corpus["corpus_id"], {})
     if corpus["is_sample"]:
         st.caption(_SAMPLE)
-    if not said:
+    if not sheet:
         st.info("This corpus declares no datasheet.")
-    for name, question in QUESTIONS.items() if said else ():
+    for name, question in QUESTIONS.items() if sheet else ():
         st.subheader(question, anchor=False)
-        answer = said.get(name) or f"{NOT_PUBLISHED.capitalize()}."
+        answer = sheet.get(name) or f"{NOT_PUBLISHED.capitalize()}."
         st.markdown("\n".join(f"- {plain(text)}" for text in answer) if isinstance(answer, list) else plain(answer))
     _draw_releases(opened, corpus)
     _draw_labels(opened, corpus)
@@ -227,8 +213,8 @@ def draw_licence(opened: ServedWarehouse, corpus: Corpus) -> None:
 
 
 def draw_tasks(opened: ServedWarehouse, corpus: Corpus) -> None:
-    """Draw the tasks of a corpus with the examples of each split, from which one gets to them."""
-    rows = opened.rows(_SPLITS, {"corpus": corpus["corpus_id"]})
+    """Draw the tasks of a corpus, with links to the examples of each split."""
+    rows = opened.rows(sql_of(__file__, "corpus_splits"), {"corpus": corpus["corpus_id"]})
     if rows.is_empty():
         st.info("This corpus has no examples of tasks in this warehouse.")
     for (task,), splits in rows.group_by("task", maintain_order=True):
@@ -277,4 +263,4 @@ _PARTS = {
     "Overlap": overlap.draw_of_corpus,
     "Findings": draw_findings,
 }
-"""What a page has beside charts, each drawn when it is asked for."""
+"""The sections of a page next to its charts, each drawn on request."""

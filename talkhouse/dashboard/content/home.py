@@ -14,9 +14,9 @@ from talkhouse.dashboard.content.corpus import NOT_STATED
 from talkhouse.dashboard.drawing import draw_headlines
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import linked, plain
-from talkhouse.made import not_published
+from talkhouse.escaping import visible
+from talkhouse.provenance import not_published
 from talkhouse.queries.catalogue import BI
-from talkhouse.visible import visible
 from talkhouse.warehouse.opened import Warehouse
 
 _CARDS = 3
@@ -41,11 +41,11 @@ _SIZES = {
     "default_label_count": "label",
     "default_example_count": "example",
 }
-"""Of what a card says how many there are, where there are any."""
+"""Things that a card counts, if there are any."""
 
 
 def page() -> None:
-    """Draw what is in the warehouse."""
+    """Draw the contents of the warehouse."""
     st.title("Talkhouse", anchor=False)
     opened = warehouse.current()
     _draw_build(opened)
@@ -55,12 +55,17 @@ def page() -> None:
     if not corpora:
         st.info("This warehouse has no corpora yet. Load some with: `talkhouse build --data DIR`")
         return
-    of_all = [one for one in dashboards(opened.query_files) if one.folder == BI and one.name != quality.DASHBOARD]
-    draw_headlines(opened, [headline for one in of_all for headline in one.dashboard.headlines])
+    of_all = [file for file in dashboards(opened.query_files) if file.folder == BI and file.name != quality.DASHBOARD]
+    draw_headlines(opened, [headline for file in of_all for headline in file.dashboard.headlines])
     st.header("Corpora", anchor=False)
     with st.container(horizontal=True):
         for title, name in _COUNTERS.items():
             st.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", width="content")
+    if any(corpus["label_count"] != corpus["default_label_count"] for corpus in corpora):
+        st.caption(
+            "Labels and examples are those of the default release of each dialogue; "
+            "`talkhouse build` and `status` count those of all releases."
+        )
     receipt.draw_choice(
         opened, {title: f"select sum({name}) as {name}\nfrom bi.corpora" for title, name in _COUNTERS.items()}
     )
@@ -69,14 +74,14 @@ def page() -> None:
 
 def _draw_build(opened: warehouse.ServedWarehouse) -> None:
     for build in opened.rows(_BUILD).to_dicts():
-        made = f"build {build['load_id']}, {build['finished_at']:%d %B %Y, %H:%M} UTC, from {build['source']}"
+        load = f"build {build['load_id']}, {build['finished_at']:%d %B %Y, %H:%M} UTC, from {build['source']}"
         by = f"Talkhouse {build['talkhouse_version']}, schema {build['schema_revision']}"
-        st.caption(plain(f"{opened.version.path.name}: {made} ({by})"))
+        st.caption(plain(f"{opened.version.path.name}: {load} ({by})"))
 
 
 def _draw_corpora(opened: warehouse.ServedWarehouse, corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> None:
-    """Draw a card per corpus: what it is, what was found, what one may do with it, its size, how it is cited."""
-    declared = {one.folder: one.dashboard for one in reversed(dashboards(opened.query_files))}
+    """Draw a card per corpus: description, main finding, licence, size and citation."""
+    declared = {file.folder: file.dashboard for file in reversed(dashboards(opened.query_files))}
     for first in range(0, len(corpora), _CARDS):
         columns = st.columns(_CARDS)
         for column, corpus in zip(columns, corpora[first : first + _CARDS], strict=False):

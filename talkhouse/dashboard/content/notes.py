@@ -11,9 +11,8 @@ from talkhouse.dashboard import links, warehouse
 from talkhouse.dashboard.reading.turn_notes import draw_wrong, notes_on, remove_note, state_in_words
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
-from talkhouse.notes.notes_file import path_for
-from talkhouse.notes.states import NoteNow
-from talkhouse.visible import visible
+from talkhouse.escaping import visible
+from talkhouse.notes.notes_file import NoteNow, path_for
 
 _SIZE = 100
 """Notes on a page."""
@@ -31,7 +30,7 @@ _THERE = "select dialogue_id from main.dialogues where dialogue_id in (select un
 
 
 def path() -> Path:
-    """Return where the file of notes would be."""
+    """Return the path of the file of notes, which may not exist."""
     return path_for(warehouse.path())
 
 
@@ -48,10 +47,10 @@ def page() -> None:
     notes = notes_on(opened)
     with st.container(horizontal=True):
         chosen = {
-            name: _choose(title, name, Counter(_value(one, name) for one in notes))
+            name: _choose(title, name, Counter(_value(note, name) for note in notes))
             for name, title in (("label", "Label"), ("state", "Text"), ("author", "Author"))
         }
-    shown = [one for one in notes if all(value in (None, _value(one, name)) for name, value in chosen.items())]
+    shown = [note for note in notes if all(value in (None, _value(note, name)) for name, value in chosen.items())]
     st.markdown(f"**{len(shown):,}** of {counted(len(notes), 'note')}")
     if not shown:
         return
@@ -63,9 +62,9 @@ def page() -> None:
         st.button("Remove it", icon=":material/delete:", disabled=wanted is None, on_click=remove_note, args=(wanted,))
 
 
-def _value(one: NoteNow, name: str) -> str | None:
-    """Return what a note is filtered by."""
-    value: str | None = one.state.value if name == "state" else getattr(one.note, name)
+def _value(current: NoteNow, name: str) -> str | None:
+    """Return the value by which a note is filtered."""
+    value: str | None = current.state.value if name == "state" else getattr(current.note, name)
     return value
 
 
@@ -84,21 +83,23 @@ def _choose(title: str, name: str, counts: Counter[str | None]) -> str | None:
 
 
 def _draw_table(opened: warehouse.ServedWarehouse, notes: list[NoteNow]) -> None:
-    ids = sorted({one.note.dialogue_id for one in notes})
+    ids = sorted({note.note.dialogue_id for note in notes})
     there = set(opened.rows(_THERE, {"ids": ids})["dialogue_id"])
     rows = [
         {
-            "place": one.note.dialogue_id
-            if one.note.turn_index is None
-            else f"{one.note.dialogue_id} {one.note.turn_index}",
-            "label": one.note.label,
-            "note": one.note.note,
-            "state": state_in_words(one),
-            "author": one.note.author,
-            "number": str(one.note.note_id),
+            "place": note.note.dialogue_id
+            if note.note.turn_index is None
+            else f"{note.note.dialogue_id} {note.note.turn_index}",
+            "label": note.note.label,
+            "note": note.note.note,
+            "state": state_in_words(note),
+            "author": note.note.author,
+            "number": str(note.note.note_id),
         }
-        for one in notes
+        for note in notes
     ]
-    leads = [links.read(one.note.dialogue_id, one.turn_index) if one.note.dialogue_id in there else "" for one in notes]
+    leads = [
+        links.read(note.note.dialogue_id, note.turn_index) if note.note.dialogue_id in there else "" for note in notes
+    ]
     fields = [ChartField(name, title) for name, title in _COLUMNS.items()]
     st.html(table_html("Notes", pl.DataFrame(rows, dict.fromkeys(_COLUMNS, pl.String)), fields, leads))

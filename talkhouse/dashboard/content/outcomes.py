@@ -13,30 +13,30 @@ from talkhouse.charts.fields import NOTHING, ChartField
 from talkhouse.dashboard import links, outcomes, warehouse
 from talkhouse.dashboard.examples import find_task, sizes, task_names
 from talkhouse.dashboard.outcome_dialogues import draw_examples
-from talkhouse.dashboard.outcomes import ALL, DIFFERS, OUTCOME, SAID, ErrorsState, OutcomeFacet, ShownOutcomes
+from talkhouse.dashboard.outcomes import ALL, ANSWER, DIFFERS, OUTCOME, ErrorsState, OutcomeFacet, ShownOutcomes
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
-from talkhouse.query.formats import CSV, ExportFormat
+from talkhouse.escaping import visible
+from talkhouse.export.formats import CSV, ExportFormat
 from talkhouse.scores.outcomes import OutcomeKind
 from talkhouse.scores.saved_runs import comparable
-from talkhouse.visible import visible
 
 _RUNS, _FILES = "Saved runs", "Files"
 _ALONE = "the gold answers alone"
 
 
 def page() -> None:
-    """Draw where predictions come from, how often they are right, and the examples that are chosen."""
+    """Draw the source of predictions, how often they are right, and the chosen examples."""
     ErrorsState.current().go()
     st.title("Errors", anchor=False)
     opened = warehouse.current()
-    given = outcomes.given()
-    sources = [*([outcomes.GIVEN] if given else []), _RUNS, _FILES]
+    scored = outcomes.from_command()
+    sources = [*([outcomes.COMMAND] if scored else []), _RUNS, _FILES]
     source = ErrorsState.choose(st.radio, "of", "Predictions of", sources, sources[0], horizontal=True)
     found: ShownOutcomes | None
-    if source == outcomes.GIVEN and given:
-        found, is_older = given
+    if source == outcomes.COMMAND and scored:
+        found, is_older = scored
         if is_older:
             st.warning("A build has come since these were scored. End the command, and score them again.")
     elif source == _FILES:
@@ -70,14 +70,14 @@ def _of_runs(opened: ServedWarehouse) -> ShownOutcomes | None:
 
 
 def _choose_run(name: str, title: str, options: list[str], usual: str) -> str:
-    """Draw a choice that the address has also where it is the usual one: tomorrow another run may be that."""
+    """Draw a choice that the address holds even if it is the default: tomorrow that may be another run."""
     run: str = ErrorsState.choose(st.selectbox, name, title, options, usual, is_kept=True, format_func=visible)
     return run
 
 
 def _others(runs: Mapping[str, dict[str, Any]], name: str) -> list[str]:
     """Return the runs that can be compared with one."""
-    return [one for one in runs if one != name and comparable(runs[one]) == comparable(runs[name])]
+    return [run for run in runs if run != name and comparable(runs[run]) == comparable(runs[name])]
 
 
 def _of_files(opened: ServedWarehouse) -> ShownOutcomes | None:
@@ -149,7 +149,7 @@ def _draw(opened: ServedWarehouse, shown: ShownOutcomes, *, has_links: bool) -> 
         sureness = "how sure a system was is not known: it gave no scores, or was saved before they were kept"
     st.markdown(plain(_counted(shown)))
     st.caption(plain(f"{_RIGHT[shown.kind]}{'; ' + sureness if sureness else ''}."))
-    # Above the choices, for it answers where they are wrong; drawn after them, for it has what they leave.
+    # Above the choices, as it is the answer; drawn after them, as it depends on them.
     place = st.container()
     choices, order = _choose(shown)
     with place:
@@ -164,17 +164,17 @@ def _draw(opened: ServedWarehouse, shown: ShownOutcomes, *, has_links: bool) -> 
 
 
 def _counted(shown: ShownOutcomes) -> str:
-    """Return in words how often which system is right."""
+    """Return a sentence on how often each system is right."""
     right = [
         f"{name} is right on {int(shown.rows[f'{side}_is_right'].sum()):,}"
         for name, side in zip(shown.names, shown.sides, strict=True)
     ]
-    said = f"Of {counted(shown.rows.height, 'example')}, {' and '.join(right)}"
+    text = f"Of {counted(shown.rows.height, 'example')}, {' and '.join(right)}"
     if len(shown.names) == 1:
-        return f"{said}."
+        return f"{text}."
     found = shown.chosen_by[OUTCOME]
-    each = ", ".join(f"{one} {int((found == one).sum()):,}" for one in shown.facets[0].values)
-    return f"{said}: {each}. They differ on {int(outcomes.differs(shown).sum()):,}."
+    each = ", ".join(f"{value} {int((found == value).sum()):,}" for value in shown.facets[0].values)
+    return f"{text}: {each}. They differ on {int(outcomes.differs(shown).sum()):,}."
 
 
 def _choose(shown: ShownOutcomes) -> tuple[dict[str, str], str]:
@@ -204,7 +204,7 @@ _MOST_VALUES = 12
 
 
 def _draw_counts(shown: ShownOutcomes, choices: Mapping[str, str], *, has_links: bool) -> None:
-    """Draw a table for each facet: how often which system is right, among the examples that the others leave."""
+    """Draw a table for each facet: how often each system is right, among the examples that the other facets leave."""
     facets = [*shown.facets[1:], shown.facets[0]]
     titles = [facet.title for facet in facets]
     tabs = ErrorsState.choose(lambda _, options, **how: st.tabs(options, **how), "count", "", titles, titles[0])
@@ -214,8 +214,8 @@ def _draw_counts(shown: ShownOutcomes, choices: Mapping[str, str], *, has_links:
 
 
 def _draw_table(shown: ShownOutcomes, facet: OutcomeFacet, choices: Mapping[str, str], *, has_links: bool) -> None:
-    # Answers that are right are none of what is wrong; of all else, all outcomes are counted.
-    without = {facet.name} if facet.name == SAID else {facet.name, OUTCOME}
+    # Right answers explain no error, so answers are counted within the chosen outcome; other facets over all of them.
+    without = {facet.name} if facet.name == ANSWER else {facet.name, OUTCOME}
     found = outcomes.counts(shown, facet, {name: value for name, value in choices.items() if name not in without})
     rows = found.head(_MOST_VALUES)
     if rows.is_empty():
@@ -223,7 +223,7 @@ def _draw_table(shown: ShownOutcomes, facet: OutcomeFacet, choices: Mapping[str,
         return
     names = [] if facet.name == OUTCOME else shown.facets[0].values
     columns = [
-        ChartField(facet.name, f"{facet.title}: {' / '.join(shown.names)}" if facet.name == SAID else facet.title),
+        ChartField(facet.name, f"{facet.title}: {' / '.join(shown.names)}" if facet.name == ANSWER else facet.title),
         ChartField("examples", "Examples", ROWS),
         *(ChartField(name, name.capitalize(), ROWS) for name in names),
     ]
@@ -239,7 +239,7 @@ def _draw_table(shown: ShownOutcomes, facet: OutcomeFacet, choices: Mapping[str,
 def _draw_file(shown: ShownOutcomes, rows: pl.DataFrame) -> None:
     """Draw the examples that are chosen as a file."""
     with st.expander("Download", icon=":material/download:"):
-        names = [one.value for one in ExportFormat]
+        names = [member.value for member in ExportFormat]
         file_format = st.segmented_control(
             "Format", names, default=names[0], required=True, key="outcomes_format", format_func=str.upper
         )

@@ -13,7 +13,7 @@ from talkhouse.dashboard import drawing, links, warehouse
 from talkhouse.dashboard.drawing import draw_headlines, draw_table
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
-from talkhouse.visible import visible
+from talkhouse.escaping import visible
 
 DASHBOARD = "quality"
 """The declared dashboard that is part of this page."""
@@ -73,14 +73,14 @@ _EXCEPTED = [
 _MOST_PLACES = 1_000
 
 _FIRST_PLACES = 10
-"""Places of a rule that are shown before one asks for the others."""
+"""Places of a rule that are shown at first."""
 
 
 def page() -> None:
-    """Draw what was found while loading, the checks, and how far annotators agree."""
+    """Draw the findings of loading, the checks, and the agreement of annotators."""
     st.title("Quality", anchor=False)
     opened = warehouse.current()
-    declared = next(one.dashboard for one in dashboards(opened.query_files) if one.name == DASHBOARD)
+    declared = next(file.dashboard for file in dashboards(opened.query_files) if file.name == DASHBOARD)
     draw_headlines(opened, declared.headlines)
     _draw_findings(opened)
     _draw_checks(opened)
@@ -109,8 +109,8 @@ def _draw_findings(opened: warehouse.ServedWarehouse) -> None:
 
 
 def _draw_places(places: pl.DataFrame, number: int) -> None:
-    """Draw the first places of a rule, and what opens the others."""
-    said = [column for column in _PLACES if places[column.name].null_count() < len(places)]
+    """Draw the first places of a rule, and the control that opens the others."""
+    filled = [column for column in _PLACES if places[column.name].null_count() < len(places)]
 
     def draw(shown: pl.DataFrame) -> None:
         has_records = "record_id" in shown.columns and shown["record_id"].null_count() < len(shown)
@@ -118,8 +118,8 @@ def _draw_places(places: pl.DataFrame, number: int) -> None:
             "" if record is None else links.read(None, turn, record_id=record)
             for record, turn in shown.select("record_id", "turn_index").iter_rows()
         ]
-        columns = [column.name for column in said]
-        st.html(table_html("Places", shown.select(columns), said, linked if has_records else None))
+        columns = [column.name for column in filled]
+        st.html(table_html("Places", shown.select(columns), filled, linked if has_records else None))
 
     draw(places.head(_FIRST_PLACES))
     if number <= _FIRST_PLACES:
@@ -155,7 +155,7 @@ def _draw_checks(opened: warehouse.ServedWarehouse) -> None:
 
 @st.fragment
 def _draw_folded(title: str, draw: Callable[[], object]) -> None:
-    """Draw what opens more rows; they are made, and sent, when somebody asks for them."""
+    """Draw the control that opens more rows; they are made and sent only on request."""
     folded = st.expander(title, on_change="rerun")
     if folded.open:
         with folded:

@@ -14,8 +14,7 @@ from talkhouse.dashboard import links, reading, warehouse
 from talkhouse.dashboard.links import arrival_html
 from talkhouse.dashboard.reading.conversation_display import draw_declared
 from talkhouse.dashboard.reading.listing import draw_list
-from talkhouse.dashboard.reading.selection import rows
-from talkhouse.dashboard.reading.state import ReadState
+from talkhouse.dashboard.reading.selection import ReadState, rows
 from talkhouse.dashboard.reading.talk import DialogueReading, Matches, talk_html
 from talkhouse.dashboard.reading.turn_notes import (
     by_turn,
@@ -26,15 +25,15 @@ from talkhouse.dashboard.reading.turn_notes import (
 )
 from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import ONE_READS, ServedWarehouse, Version
-from talkhouse.explore.dialogue import of_default, show
-from talkhouse.explore.search import Pattern, hits
-from talkhouse.explore.turns import facts as extra_facts
+from talkhouse.dialogues.dialogue import of_default, show
+from talkhouse.dialogues.turns import facts as extra_facts
+from talkhouse.escaping import visible
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.made import not_published
-from talkhouse.notes.states import NoteNow
+from talkhouse.notes.notes_file import NoteNow
+from talkhouse.provenance import not_published
 from talkhouse.restore.raw_record import raw
+from talkhouse.search.containing import Pattern, hits
 from talkhouse.settings import corpus_folders
-from talkhouse.visible import visible
 
 _STYLE = Path(reading.__file__).with_name("style.css")
 
@@ -60,7 +59,7 @@ _SHOWN = 100_000
 
 
 def draw_source(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
-    """Draw the record, named as for ``talkhouse show --raw``; raises UsageError where there is none."""
+    """Draw the record, named as for ``talkhouse show --raw``; raises UsageError if there is none."""
     back = "Conversation" if state.dialogue or state.record else "List"
     state.shown(source="").link(here, back, icon=":material/arrow_back:")
     st.html(f'<h1 class="title" dir="auto">{html(state.source)}</h1>')
@@ -116,7 +115,7 @@ class PublishedRelease:
 
 
 def draw_conversation(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
-    """Draw the dialogue or record that a state names; raises UsageError where there is none."""
+    """Draw the dialogue or record that a state names; raises UsageError if there is none."""
     way = st.container(horizontal=True, vertical_alignment="center")
     with way:
         state.opened().link(here, "List", icon=":material/arrow_back:")
@@ -145,7 +144,7 @@ def _found(_opened: ServedWarehouse, version: Version, name: str) -> dict[str, A
 
 
 def _matches(opened: ServedWarehouse, pattern: Pattern, dialogue_id: str) -> Matches:
-    """Find what is searched for, whoever says it."""
+    """Find the searched text, said by any speaker."""
     with opened.connection() as con:
         pattern.check(con)
         rows = con.execute(
@@ -164,7 +163,9 @@ def _draw_talk(opened: ServedWarehouse, state: ReadState, found: dict[str, Any],
         releases = releases_of(opened, corpus_id, dialogue["dialogue_id"])
         records = in_order(records, releases)
         compare = _draw_comparison(state, records, releases)
-        records = records if compare else of_default(records, [one.name for one in releases if one.is_default])
+        records = (
+            records if compare else of_default(records, [release.name for release in releases if release.is_default])
+        )
 
     def address(turn_index: int) -> str:
         return state.shown(turn=turn_index).address
@@ -189,7 +190,7 @@ def _draw_talk(opened: ServedWarehouse, state: ReadState, found: dict[str, Any],
 
 
 def _draw_comparison(state: ReadState, records: list[dict[str, Any]], releases: list[PublishedRelease]) -> bool:
-    """Draw the choice to see all publications, where several have labels; return whether it is made."""
+    """Draw the choice to compare all publications, if several have labels; return whether it is on."""
     labelled = {record["release"] for record in records if record["annotations"]}
     others = [release for release in releases if release.name in labelled and not release.is_default]
     shown = [release for release in releases if release.is_default]
@@ -204,7 +205,7 @@ def _draw_comparison(state: ReadState, records: list[dict[str, Any]], releases: 
 
 
 def releases_of(opened: ServedWarehouse, corpus_id: str, dialogue_id: str) -> list[PublishedRelease]:
-    """Return the publisher's releases of a corpus, the preferred one first; none where it has no more than one."""
+    """Return the publisher's releases of a corpus, the preferred one first; none if it has no more than one."""
     rows = opened.rows(_RELEASES, {"corpus": corpus_id, "dialogue": dialogue_id})
     return [PublishedRelease(*row) for row in rows.iter_rows()]
 
@@ -254,7 +255,7 @@ def _draw_head(here: st.Page, state: ReadState, found: dict[str, Any]) -> None:
 
 
 def _table(rows: Iterable[tuple[str, Any]]) -> str:
-    """Return names and values in two columns; what is not known is left out."""
+    """Return names and values in two columns; unknown values are left out."""
     cells = "".join(text("name", name) + _value(str(value)) for name, value in rows if value not in (None, ""))
     return tag("div", "table", cells)
 

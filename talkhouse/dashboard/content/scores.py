@@ -1,4 +1,4 @@
-"""Scores: saved runs side by side, and what else is in the file of scores beside the warehouse, whatever it is."""
+"""Scores: saved runs side by side, and any other tables of the file of scores next to the warehouse."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,25 +15,28 @@ from talkhouse.charts.fields import NOTHING, ChartField
 from talkhouse.dashboard import outcomes, tables, warehouse
 from talkhouse.dashboard.content import outcomes as errors
 from talkhouse.dashboard.text import plain
-from talkhouse.query.formats import TEXTS
-from talkhouse.query.row_stream import QueryRows
-from talkhouse.query.writers import write
+from talkhouse.escaping import visible
+from talkhouse.export.formats import TEXTS
+from talkhouse.export.row_stream import QueryRows
+from talkhouse.export.writers import write
 from talkhouse.schema import warehouse as files
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted
 from talkhouse.scores.saved_runs import comparable
-from talkhouse.visible import visible
 from talkhouse.warehouse.relations import relations
 
 SHOWN = 1_000
 """Rows of a table that are shown."""
+
+SHOWN_RUNS = 50
+"""Runs that stand side by side."""
 
 DOWNLOADED = 100_000
 """Rows of a table that a download has at most."""
 
 
 def path() -> Path:
-    """Return where the file of scores would be."""
+    """Return the path of the file of scores, which may not exist."""
     return warehouse.path().with_name("scores.duckdb")
 
 
@@ -41,11 +44,11 @@ def page() -> None:
     """Draw the runs of the file, and one of its tables and views."""
     st.title("Scores", anchor=False)
     with _connection() as con:
-        found = sorted(relations(con), key=lambda one: one["schema"] != "main")
-    known = {f"{one['schema']}.{one['name']}": one for one in found}
+        found = sorted(relations(con), key=lambda item: item["schema"] != "main")
+    known = {f"{row['schema']}.{row['name']}": row for row in found}
     try:
         runs = outcomes.runs_beside()
-    except TalkhouseError:  # a file of somebody's own, whose tables are shown as they are
+    except TalkhouseError:  # a file of the user's own, whose tables are shown as they are
         runs = []
     if runs:
         _draw_runs([list(same) for _, same in groupby(runs, key=comparable)])
@@ -55,9 +58,9 @@ def page() -> None:
     if name is None:
         st.info("There is no table in it.")
         return
-    one = known[name]
-    st.caption(plain(one["comment"] or ""))
-    relation = f"{quoted(one['schema'])}.{quoted(one['name'])}"
+    row = known[name]
+    st.caption(plain(row["comment"] or ""))
+    relation = f"{quoted(row['schema'])}.{quoted(row['name'])}"
     rows, count = _read(relation)
     tables.draw(rows)
     st.caption(
@@ -81,9 +84,11 @@ def _draw_runs(groups: list[list[dict[str, Any]]]) -> None:
     chosen = next(columns).selectbox(
         "Examples", list(known), key="runs", bind="query-params", format_func=lambda run: _examples(known[run])
     )
-    runs = known[chosen]
-    metrics = {run["run"]: [one for one in run["metrics"] if one["slice"] is None] for run in runs}
-    limits = dict.fromkeys(one["threshold"] for those in metrics.values() for one in those)
+    runs = known[chosen][-SHOWN_RUNS:]
+    if len(runs) < len(known[chosen]):
+        st.caption(f"The newest {len(runs)} of {len(known[chosen]):,}; the view main.comparison has all.")
+    metrics = {run["run"]: [metric for metric in run["metrics"] if metric["slice"] is None] for run in runs}
+    limits = dict.fromkeys(metric["threshold"] for those in metrics.values() for metric in those)
     limit = next(iter(limits))
     if len(limits) > 1:
         limit = next(columns).selectbox(
@@ -93,10 +98,10 @@ def _draw_runs(groups: list[list[dict[str, Any]]]) -> None:
             bind="query-params",
             format_func=lambda at: NOTHING if at is None else f"{at:g}",
         )
-    here = {run: [one for one in those if one["threshold"] == limit] for run, those in metrics.items()}
-    official = {one["name"] for those in here.values() for one in those if one["official"]}
+    here = {run: [metric for metric in those if metric["threshold"] == limit] for run, those in metrics.items()}
+    official = {metric["name"] for those in here.values() for metric in those if metric["official"]}
     every = not official or st.toggle("All metrics, not the official ones alone", key="every", bind="query-params")
-    values = {run: {one["name"]: _value(one) for one in those} for run, those in here.items()}
+    values = {run: {metric["name"]: _value(metric) for metric in those} for run, those in here.items()}
     names = [name for name in dict.fromkeys(chain(*values.values())) if every or name in official]
     rows = pl.DataFrame(
         [pl.Series("0", names, pl.String)]
@@ -104,27 +109,27 @@ def _draw_runs(groups: list[list[dict[str, Any]]]) -> None:
     )
     titles = ["Metric", *map(visible, values)]
     st.html(tables.table_html("Runs", rows, [ChartField(str(place), title) for place, title in enumerate(titles)]))
-    if any(not one["official"] for those in here.values() for one in those if one["name"] in names):
+    if any(not metric["official"] for those in here.values() for metric in those if metric["name"] in names):
         st.caption(r"\* not what the publisher's own program gives")
     missing = [f"{run['run']}: {run['missing']:,}" for run in runs if run["missing"]]
     if missing:
         st.caption(plain(f"Examples without a prediction, which count as wrong: {', '.join(missing)}."))
     beside = {"beside": runs[1]["run"]} if len(runs) > 1 else {}
     where = st.Page(errors.page, title="Errors", url_path="errors")
-    said = "Where they are wrong, and where they differ" if beside else "Where it is wrong"
-    st.page_link(where, label=said, icon=":material/rule:", query_params={"run": runs[0]["run"], **beside})
+    label = "Where they are wrong, and where they differ" if beside else "Where it is wrong"
+    st.page_link(where, label=label, icon=":material/rule:", query_params={"run": runs[0]["run"], **beside})
 
 
 def _examples(runs: list[dict[str, Any]]) -> str:
-    """Say what examples runs are of."""
-    one = runs[0]
-    condition = [] if one["where_expression"] is None else [f"where {one['where_expression']}"]
-    part = " ".join((one["task"], *one["releases"], *one["splits"], *one["subsets"], *condition))
-    return visible(f"{part}: {tables.counted(one['examples'], 'example')}, {tables.counted(len(runs), 'run')}")
+    """Return the task and part whose examples runs have predicted."""
+    run = runs[0]
+    condition = [] if run["where_expression"] is None else [f"where {run['where_expression']}"]
+    part = " ".join((run["task"], *run["releases"], *run["splits"], *run["subsets"], *condition))
+    return visible(f"{part}: {tables.counted(run['examples'], 'example')}, {tables.counted(len(runs), 'run')}")
 
 
 def _value(metric: dict[str, Any]) -> str:
-    """Write a number, with its 95 % interval if it has one, and a star where it is not official."""
+    """Write a number, with its 95 % interval if it has one, and a star if it is not official."""
     if metric["value"] is None:
         return NOTHING
     is_count = metric["denominator"] is None and metric["numerator"] is not None
@@ -140,7 +145,7 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _read(relation: str) -> tuple[tables.ConsoleTable, int]:
-    """Return the first rows of a table, and how many it has."""
+    """Return the first rows of a table, and its number of rows."""
     with _connection() as con:
         (count,) = con.execute(f"select count(*) from {relation}").fetchall()[0]
         return tables.read(_written(con, relation, TEXTS, SHOWN)), count

@@ -1,4 +1,4 @@
-"""Search: texts by their words, the best first, with facets beside them; what is like a turn, also by meaning."""
+"""Search: texts by their words, the best first, with facets next to them; and turns like a turn, also by meaning."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from talkhouse.dashboard.page_state import FacetedState
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.turn_map import colours_by, draw_map
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.explore.given_vectors import Turn
-from talkhouse.explore.meaning import like_by_meaning, rank_by_meaning, run_of, turns_on_map, turns_with_vectors
-from talkhouse.explore.ranked import RankedHit, RankedMatches, best_match, like, rank
-from talkhouse.explore.search_index import INDEX
-from talkhouse.explore.text_groups import FACETS
-from talkhouse.explore.text_model import TextModel, open_model
-from talkhouse.explore.turn_vectors import VECTORS
+from talkhouse.escaping import visible
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
+from talkhouse.search.meaning import like_by_meaning, rank_by_meaning, run_of, turns_on_map, turns_with_vectors
+from talkhouse.search.ranked import RankedHit, RankedMatches, best_match, like, rank
+from talkhouse.search.search_index import INDEX
+from talkhouse.search.text_groups import FACETS, TextSearch
+from talkhouse.search.text_model import TextModel, open_model
+from talkhouse.search.turn_vectors import VECTORS
+from talkhouse.search.user_vectors import Turn
 from talkhouse.settings import text_model
 from talkhouse.system.folders import temporary_folder
-from talkhouse.visible import visible
 from talkhouse.warehouse.build_facts import fingerprint
-from talkhouse.warehouse.made_beside import FileBeside
+from talkhouse.warehouse.derived_sidecar import FileBeside
 
 _STYLE = Path(reading.__file__).with_name("style.css")
 
@@ -34,20 +34,20 @@ _SIZE = 20
 """Texts on a page."""
 
 _PAGES = 500
-"""Of texts: nobody reads on."""
+"""Pages of texts: readers go no further."""
 
 _VALUES = 8
-"""Values of a facet that are seen without asking for more, beside those that are chosen."""
+"""Values of a facet that are shown at first, in addition to those that are chosen."""
 
 _SECONDS = 600.0
-"""How long it may take to make the index."""
+"""Seconds that making the index may take."""
 
 _TITLES = {"kind": "Kind of text", "corpus": "Corpus", "split": "Split", "role": "Role"}
 
 
 @dataclass(frozen=True)
 class SearchState(FacetedState):
-    """What the page shows."""
+    """The state of the page."""
 
     PAGE: ClassVar[str] = "search"
     FACETS: ClassVar[tuple[str, ...]] = FACETS
@@ -60,10 +60,10 @@ class SearchState(FacetedState):
     by: str = "words"
     """words or meaning."""
     colour: str = "corpus"
-    """What the points of the map are coloured by."""
+    """The column that colours the points of the map."""
 
     def checked(self) -> Self:
-        """Return the state with what can't be as by default."""
+        """Return the state with defaults for impossible values."""
         state = super().checked()
         if state.by != "meaning":
             return state.shown(by="words")
@@ -71,13 +71,13 @@ class SearchState(FacetedState):
         return state.shown(choices={facet: values for facet, values in state.choices.items() if facet != "kind"})
 
     def changed(self, name: str, value: Any) -> Self:
-        """Return the state after somebody has changed a field: other words are another search."""
+        """Return the state after a field has changed: other words are another search."""
         state = super().changed(name, value)
         return state.shown(like="", turn=0, more="", filters=False) if name == "text" else state
 
 
 def page() -> None:
-    """Draw what was searched for."""
+    """Draw the search and its matches."""
     state, opened = SearchState.current(), warehouse.current()
     state.go()
     here = st.Page(page, title="Search", url_path="search")
@@ -86,7 +86,7 @@ def page() -> None:
         st.title("Search", anchor=False)
         try:
             without_vectors = _missing(opened, opened.version, VECTORS, _version(opened, VECTORS))
-        except UsageError as error:  # somebody else's file: words can be searched for all the same
+        except UsageError as error:  # a foreign file: a search by words still works
             without_vectors = error.what
         _draw_input(state, without_vectors)
         if state.by == "meaning":
@@ -154,7 +154,7 @@ def _missing(_opened: ServedWarehouse, version: Version, _file: FileBeside, besi
 
 
 def _draw_making(why: str) -> None:
-    """Draw why there is no index, and the button that makes it, by a command."""
+    """Draw the reason why there is no index, and the button that makes it, by a command."""
     name = INDEX.path(warehouse.path()).name
     st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(name)}")
     if st.button("Make the index", key="make_index", icon=":material/build:", type="primary"):
@@ -173,7 +173,7 @@ def _draw_making(why: str) -> None:
 def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> None:
     is_by_meaning = state.by == "meaning"
     find, file = (_found_by_meaning, VECTORS) if is_by_meaning else (_found, INDEX)
-    # The colour and what is folded out change nothing of what is found.
+    # The colour and unfolded parts do not change the matches.
     asked = state.shown(colour="", more="", filters=False)
     found = find(opened, opened.version, _version(opened, file), asked)
     if state.like:
@@ -204,11 +204,9 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
 
 @st.cache_data(max_entries=100, show_spinner=False)
 def _found(_opened: ServedWarehouse, version: Version, index: Version | None, state: SearchState) -> RankedMatches:  # noqa: ARG001
-    where: dict[str, Any] = {"limit": _SIZE, "offset": (state.page - 1) * _SIZE}
     with _opened.connection() as con, warehouse.beside(INDEX.path(version.path), INDEX.open) as beside:
-        if state.like:
-            return like(con, beside, state.like, state.turn, state.choices, **where)
-        return rank(con, beside, state.text, state.choices, **where)
+        search = TextSearch(con, beside, state.choices, _SIZE, (state.page - 1) * _SIZE)
+        return like(search, state.like, state.turn) if state.like else rank(search, state.text)
 
 
 @st.cache_data(max_entries=100, show_spinner=False)
@@ -218,12 +216,12 @@ def _found_by_meaning(
     vectors: Version | None,  # noqa: ARG001
     state: SearchState,
 ) -> RankedMatches:
-    where: dict[str, Any] = {"limit": _SIZE, "offset": (state.page - 1) * _SIZE}
     with _opened.connection() as con, warehouse.beside(VECTORS.path(version.path), VECTORS.open) as beside:
+        search = TextSearch(con, beside, state.choices, _SIZE, (state.page - 1) * _SIZE)
         if state.like:
-            return like_by_meaning(con, beside, state.like, state.turn, state.choices, **where)
+            return like_by_meaning(search, state.like, state.turn)
         if state.text:
-            return rank_by_meaning(con, beside, _model(text_model()), state.text, state.choices, **where)
+            return rank_by_meaning(search, _model(text_model()), state.text)
         return turns_with_vectors(beside, state.choices)
 
 
@@ -255,16 +253,16 @@ def _map(
 
 
 def _draw_turn(opened: ServedWarehouse, state: SearchState, found: RankedMatches) -> None:
-    """Draw the turn that texts are to be like."""
+    """Draw the turn whose like is searched for."""
     query = "select text from main.turns where dialogue_id = $dialogue and turn_index = $turn"
     rows = opened.rows(query, {"dialogue": state.like, "turn": state.turn})
     address = html(links.read(state.like, state.turn), lines=False)
     name = f'<a href="{address}">{html(state.like)} {state.turn}</a>'
     for (text,) in rows.iter_rows():
-        said = tag("span", "said", snippet(text or "", [], 0), ' dir="auto"')
+        quote = tag("span", "said", snippet(text or "", [], 0), ' dir="auto"')
         about = "Texts with the most telling words of" if found.words else "No other text has a word of"
         about = "Turns that are nearest in meaning to" if state.by == "meaning" else about
-        st.html(tag("div", "found", tag("div", "line hit", f"{about} {name}: {said}")))
+        st.html(tag("div", "found", tag("div", "line hit", f"{about} {name}: {quote}")))
 
 
 def _draw_facet(here: st.Page, state: SearchState, facet: str, counts: Mapping[str, int]) -> None:
@@ -275,7 +273,7 @@ def _draw_facet(here: st.Page, state: SearchState, facet: str, counts: Mapping[s
 
 
 def _draw_hit(hit: RankedHit, by: str) -> None:
-    """Draw a text: the conversation that it leads to, what it is, and its words marked."""
+    """Draw a match: a link to its conversation, its kind and corpus, and its text with the words marked."""
     place = {"dialogue": hit.dialogue_id} if hit.dialogue_id else {"record": hit.record_id} if hit.record_id else {}
     at = {"turn": str(hit.turn_index)} if place and hit.turn_index is not None else {}
     name = f"{hit.dialogue_id or hit.record_id or hit.corpus_id}{f' {hit.turn_index}' if at else ''}"
@@ -283,7 +281,7 @@ def _draw_hit(hit: RankedHit, by: str) -> None:
         there = st.Page(read.page, title="Read", url_path="read")
         st.page_link(there, label=plain(name), query_params={**place, **at})
     splits = [f"split {', '.join(hit.splits)}"] if hit.splits else []
-    said = who(hit.role or "", hit.speaker, "message") if hit.kind == "turn" else ""
+    speaker = who(hit.role or "", hit.speaker, "message") if hit.kind == "turn" else ""
     shown = tag("span", "said", snippet(hit.text, hit.matches, best_match(hit.text, hit.matches)), ' dir="auto"')
     about = facts([hit.kind, hit.corpus_id, *splits, f"score {hit.score:.2f}"])
     alike = ""
@@ -291,4 +289,4 @@ def _draw_hit(hit: RankedHit, by: str) -> None:
         how = {} if by == "words" else {"by": by}
         address = html(links.search(like=hit.dialogue_id, turn=hit.turn_index, **how), lines=False)
         alike = f' <a href="{address}" title="What is like this turn" aria-label="What is like this turn">≈</a>'
-    st.html(about + tag("div", "found", tag("div", "line hit", said + shown + alike)))
+    st.html(about + tag("div", "found", tag("div", "line hit", speaker + shown + alike)))

@@ -2,7 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
+import msgspec
 import polars as pl
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -16,16 +19,16 @@ from talkhouse.dashboard import download, errors, tables, warehouse
 from talkhouse.dashboard.download import MEMORY, queue_message, run_command
 from talkhouse.dashboard.drawing import draw_files
 from talkhouse.dashboard.tables import ConsoleTable
-from talkhouse.dashboard.text import html, plain
+from talkhouse.dashboard.text import html, plain, style
 from talkhouse.dashboard.warehouse import ServedWarehouse
+from talkhouse.escaping import visible
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted, reserved_words
 from talkhouse.system.folders import temporary_folder
-from talkhouse.visible import visible
 from talkhouse.warehouse.relations import columns_of, relations
 
 SECONDS = 30
-"""How long a query may take."""
+"""Seconds that a query may take."""
 
 ROWS = 1_000
 """Rows that are shown."""
@@ -41,21 +44,14 @@ _LAST = "sql_last"
 _MOST_LAST = 20
 
 _TITLE = 80
-"""Letters by which a query is known in a list."""
+"""Letters of a query in a list."""
 
-_STYLE = """
-<style>
-.columns { line-height: 1.4; max-height: 36rem; overflow-y: auto; overflow-wrap: anywhere; }
-.columns p, .columns code { font-size: 0.85rem; }
-.columns p { margin: 0; padding: 0.35rem 0; border-top: 1px solid rgba(128, 128, 128, 0.25); }
-.columns small { opacity: 0.6; }
-</style>
-"""
+_STYLE = style(__file__, "columns")
 
 
 @dataclass(frozen=True)
 class _Result:
-    """What became of a query: its rows, or why there are none."""
+    """The outcome of a query: its rows, or the reason why there are none."""
 
     query: str
     rows: tables.ConsoleTable | None = None
@@ -63,7 +59,7 @@ class _Result:
 
 
 def page() -> None:
-    """Draw the query, its rows, and beside them what can be queried."""
+    """Draw the query and its rows, next to the views and tables."""
     st.title("SQL", anchor=False)
     opened = warehouse.current()
     st.caption(
@@ -83,7 +79,7 @@ def page() -> None:
 
 
 def _draw_query(opened: ServedWarehouse) -> str:
-    """Draw the query and its buttons; run it when that is asked for, and return it."""
+    """Draw the query and its buttons; run it on request, and return it."""
     above = st.container(horizontal=True)
     with above.popover("Examples", icon=":material/lightbulb:"):
         for title, example in EXAMPLE_QUERIES.items():
@@ -120,7 +116,7 @@ def _remember(query: str) -> None:
 
 
 def _run(query: str) -> _Result:
-    """Run a query; where the page is left or run again meanwhile, Streamlit stops it in ``waiting``."""
+    """Run a query; if the page is left or run again meanwhile, Streamlit stops it in ``waiting``."""
     st.button("Stop", icon=":material/stop:", on_click=_stopped, args=(query,))
     place = st.empty()
     with temporary_folder() as folder:
@@ -160,7 +156,7 @@ def _draw_result(result: _Result) -> None:
 
 
 def _draw_chosen(name: str, columns: list[str]) -> None:
-    """Draw the choice of columns, found as one types, of which a query is made."""
+    """Draw the choice of columns, with search as you type, from which a query is made."""
     chosen = st.multiselect(
         "Columns", columns, key="chosen_columns", format_func=visible, placeholder="All", help="Type to search."
     )
@@ -172,7 +168,7 @@ def _draw_chosen(name: str, columns: list[str]) -> None:
 def _draw_relations(opened: ServedWarehouse) -> None:
     """Draw the choice of a view or table, and its columns with what they mean."""
     with opened.connection() as con:
-        known = {f"{one['schema']}.{one['name']}": one for one in relations(con)}
+        known = {f"{relation['schema']}.{relation['name']}": relation for relation in relations(con)}
         name = st.selectbox("Views and tables", list(known), key="view", bind="query-params", format_func=visible)
         if name is None:
             return
@@ -191,7 +187,7 @@ def _draw_relations(opened: ServedWarehouse) -> None:
 KINDS = {"Table": None, "Bars": ChartKind.BAR, "Lines": ChartKind.LINE}
 
 _IS_CHOSEN = "as_chosen"
-"""Whether somebody, or the address, has chosen how rows are shown."""
+"""Whether the user or the address has chosen how rows are shown."""
 
 _MOST_BARS = 50
 """Rows that are offered as bars."""
@@ -200,26 +196,34 @@ _TIME = re.compile(r"\d{4}-\d\d(-\d\d.*)?")
 
 
 def _offer(rows: ConsoleTable) -> None:
-    """Show new rows by the first offer; what somebody has chosen stays as it is."""
+    """Show new rows by the first offer, unless the user has chosen otherwise."""
     if st.session_state.setdefault(_IS_CHOSEN, "as" in st.query_params):
         return
-    kind, *columns = first_offer(rows)
-    st.session_state["as"] = kind
-    if columns:
-        st.session_state["along"], st.session_state["by"] = columns
+    offer = first_offer(rows)
+    st.session_state["as"] = offer.kind
+    if offer.along is not None:
+        st.session_state["along"], st.session_state["by"] = offer.along, offer.by
 
 
-def first_offer(table: ConsoleTable) -> tuple[str, ...] | tuple[str, str, str | None]:
-    """Return how rows are shown first: one number by one or two other columns as a chart, with these; or a table."""
+class Offer(NamedTuple):
+    """A way to show rows: a key of ``KINDS``, and the columns of a chart."""
+
+    kind: str = "Table"
+    along: str | None = None
+    by: str | None = None
+
+
+def first_offer(table: ConsoleTable) -> Offer:
+    """Return the default display of rows: a chart of one number by one or two other columns, with these; or a table."""
     names = table.texts.drop(table.numbers)
     if len(table.numbers) != 1 or names.width not in (1, 2) or names.height < 2 or names.is_duplicated().any():
-        return ("Table",)
+        return Offer()
     x, by = names.columns[0], names.columns[1] if names.width == 2 else None
     if by is not None and names[by].n_unique() > MOST_SERIES:
-        return ("Table",)
+        return Offer()
     if all(value is not None and _TIME.fullmatch(value) for value in names[x]):
-        return "Lines", x, by
-    return ("Bars", x, by) if names.height <= _MOST_BARS else ("Table",)
+        return Offer("Lines", x, by)
+    return Offer("Bars", x, by) if names.height <= _MOST_BARS else Offer()
 
 
 def _draw_choice() -> ChartKind | None:
@@ -235,7 +239,7 @@ def _choose() -> None:
 
 
 def _draw_chart_of(table: ConsoleTable, kind: ChartKind) -> None:
-    """Draw the choices of columns, then the chart of them; say why there is none."""
+    """Draw the choices of columns, then their chart, or the reason why there is none."""
     rows = table.texts.with_columns(_whole(values) for values in table.numbers.values())
     numbers = [name for name, dtype in rows.schema.items() if dtype.is_numeric()]
     if not numbers or len(rows.columns) < 2:
@@ -262,18 +266,18 @@ def chart_of(kind: ChartKind, x: str, y: str, by: str | None) -> Chart:
 
 def _draw_chart(rows: pl.DataFrame, chart: Chart) -> None:
     (y,) = chart.metrics
-    kept = rows.filter(rows[y].is_not_null())
-    if kept.is_empty():
+    numbers = rows.filter(rows[y].is_not_null())
+    if numbers.is_empty():
         st.caption("There are no numbers in this column.")
         return
-    number_format = NumberFormat.INTEGER if kept[y].dtype.is_integer() else NumberFormat.DECIMAL
+    number_format = NumberFormat.INTEGER if numbers[y].dtype.is_integer() else NumberFormat.DECIMAL
     metrics = {y: Metric(title=y, sql="", format=number_format)}
-    if kept[list(chart.columns)].is_duplicated().any():
+    if numbers[list(chart.columns)].is_duplicated().any():
         shared = plain(" and ".join(chart.columns))
         st.caption(f"Several rows have the same {shared}: they are drawn on top of one another.")
-    alternative = words.alternative(chart, fields(chart, metrics), kept)
-    st.altair_chart(draw(chart, metrics, kept), width="stretch", alt=alternative)
-    draw_files(chart.title, kept.select(chart.columns, y), lambda: draw(chart, metrics, kept))
+    alternative = words.alternative(chart, fields(chart, metrics), numbers)
+    st.altair_chart(draw(chart, metrics, numbers), width="stretch", alt=alternative)
+    draw_files(chart.title, numbers.select(chart.columns, y), lambda: draw(chart, metrics, numbers))
 
 
 def _whole(values: pl.Series) -> pl.Series:
@@ -314,7 +318,7 @@ order by all
 _QUERY = "query"
 """Of the address, and of the session: the query as it is now."""
 
-_GIVEN = "query_given"
+_LAST_QUERY = "query_given"
 """The query that the address had last: another one comes from a link."""
 
 _EDITOR_VERSION = "query_version"
@@ -324,7 +328,7 @@ _EDITOR = "sql_editor"
 
 
 def draw_editor(opened: ServedWarehouse) -> tuple[str, bool]:
-    """Draw the text area and what runs its query; return the query, and whether it is to be run."""
+    """Draw the text area and the button that runs its query; return the query, and whether to run it."""
     try:
         editor = st.components.v2.component(_COMPONENT, html=_EDITOR_HTML, css="editor.css", js="editor.js")
     except StreamlitAPIException:
@@ -347,7 +351,7 @@ def draw_editor(opened: ServedWarehouse) -> tuple[str, bool]:
     query: str = st.session_state[_QUERY]
     if query != st.query_params.get(_QUERY, ""):
         st.query_params[_QUERY] = query
-    st.session_state[_GIVEN] = query
+    st.session_state[_LAST_QUERY] = query
     return query, is_asked or result.run is not None
 
 
@@ -365,10 +369,10 @@ def _draw_plain() -> tuple[str, bool]:
 
 
 def _take_from_address() -> None:
-    given = st.query_params.get(_QUERY)
-    if given is not None and given != st.session_state.get(_GIVEN):
-        st.session_state[_GIVEN] = given
-        put_into_editor(given)
+    query = st.query_params.get(_QUERY)
+    if query is not None and query != st.session_state.get(_LAST_QUERY):
+        st.session_state[_LAST_QUERY] = query
+        put_into_editor(query)
     st.session_state.setdefault(_QUERY, "")
 
 
@@ -377,47 +381,7 @@ def _on_typed() -> None:
     st.session_state[_QUERY] = typed["text"]
 
 
-EXAMPLE_QUERIES = {
-    "The size of every split of every task": """\
-select corpus_id, task, release, split, example_count, dialogue_count
-from bi.splits
-order by all""",
-    "Labels of each task and split": """\
-select corpus_id, task, split, label, count(*) as example_count
-from bi.example_labels
-group by all
-order by corpus_id, task, split, example_count desc""",
-    "Conversations that speak of rain": """\
-select corpus_id, dialogue_id, turn_index, speaker_name, text
-from bi.turns
-where text ilike '%rain%'
-order by dialogue_id, turn_index
-limit 100""",
-    "Turns on which annotators agree least": """\
-select dialogue_id, turn_index, previous_text, text, scheme, annotator_count, majority_label, pairwise_agreement
-from bi.turn_agreement
-where is_default and pairwise_agreement is not null
-order by pairwise_agreement, dialogue_id, turn_index
-limit 100""",
-    "How long the next message is after each label": """\
-select scheme, label, count(*) as turn_count, avg(next_word_count) as next_words
-from bi.labelled_turns
-where is_default and next_kind = 'message'
-group by all
-order by scheme, turn_count desc""",
-    "Personas that two splits share": """\
-select corpus_id, release, split, other_split, persona_count, shared_count, shared_share
-from bi.shared_personas
-order by all""",
-    "The longest conversations": """\
-select corpus_id, dialogue_id, title, turn_count, speaker_count
-from bi.dialogues
-order by turn_count desc, dialogue_id
-limit 20""",
-    "What loading found, by rule": """\
-select corpus_id, severity, rule, condition, count(*) as finding_count
-from bi.findings
-group by all
-order by finding_count desc, rule""",
-}
+EXAMPLE_QUERIES: dict[str, str] = msgspec.toml.decode(
+    Path(__file__).with_name("example_queries.toml").read_text(encoding="utf-8")
+)
 """Title -> query."""

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -21,10 +21,10 @@ from talkhouse.dashboard.examples import (
     task_names,
 )
 from talkhouse.dashboard.tables import counted
-from talkhouse.dashboard.text import html, plain
+from talkhouse.dashboard.text import html, plain, style
 from talkhouse.dashboard.warehouse import ServedWarehouse
+from talkhouse.escaping import visible
 from talkhouse.schema.sql import identifier, literal
-from talkhouse.visible import visible
 
 _MEANINGS = "select label, meaning from main.labels where scheme = $scheme and meaning is not null"
 
@@ -60,10 +60,16 @@ def _to_the_first() -> None:
     st.session_state["example"] = 1
 
 
-def _choose(
-    opened: ServedWarehouse, chosen: ExampleTask, columns: Iterator[DeltaGenerator]
-) -> tuple[Choice, list[Size], int]:
-    """Draw the choice of publisher's release, split and label; return it, the sizes chosen, and how many examples."""
+class _Chosen(NamedTuple):
+    """The choice, the sizes of the publisher's releases and splits in it, and the number of its examples."""
+
+    choice: Choice
+    of: list[Size]
+    example_count: int
+
+
+def _choose(opened: ServedWarehouse, chosen: ExampleTask, columns: Iterator[DeltaGenerator]) -> _Chosen:
+    """Draw the choice of publisher's release, split and label, and return what is chosen."""
     of = sizes(opened, chosen)
     release = _select(columns, "release", "Publisher's release", [size.release for size in of])
     of = [size for size in of if release in (None, size.release)]
@@ -72,13 +78,13 @@ def _choose(
     counts = label_counts(opened, chosen, Choice(release, split))
     label = _select(columns, "label", "Label", list(counts))
     count = sum(size.count for size in of) if label is None else counts[label]
-    return Choice(release, split, label), of, count
+    return _Chosen(Choice(release, split, label), of, count)
 
 
 def _select(
     columns: Iterator[DeltaGenerator], name: str, title: str, values: list[str | None] | list[str]
 ) -> str | None:
-    """Draw a choice of one value or all in the next column; nothing where there is a single one."""
+    """Draw a choice of one value or all in the next column; nothing if there is a single one."""
     options = list(dict.fromkeys(value for value in values if value is not None))
     if len(options) < 2:
         return None
@@ -95,7 +101,7 @@ def _select(
 
 
 def _position(count: int) -> int:
-    """Draw how to get from one example to another, and return the 0-based position of the one that is shown."""
+    """Draw the navigation between examples, and return the 0-based position of the shown one."""
     with st.container(horizontal=True, vertical_alignment="center"):
         number = st.pagination(count, key="example", bind="query-params")
         st.number_input(
@@ -135,7 +141,7 @@ def _equals(column: str, value: object) -> str:
 
 
 def _rows(chosen: ExampleTask, choice: Choice, opened: ServedWarehouse) -> Iterator[download.DownloadFile]:
-    """Yield what can be downloaded: the examples that are chosen, and where they can be scored, a prediction table.
+    """Yield the downloads: the chosen examples, and if they can be scored, a prediction table.
 
     By ``export``, which knows splits and no other choice, or by a query.
     """
@@ -159,41 +165,19 @@ def _rows(chosen: ExampleTask, choice: Choice, opened: ServedWarehouse) -> Itera
         )
 
 
-_STYLE = """
-<style>
-.example { font-size: 0.95rem; line-height: 1.5; }
-.example .line { display: flex; flex-wrap: wrap; gap: 0.2rem 1.25rem; padding: 0.6rem 0.75rem;
-  border-top: 1px solid rgba(128, 128, 128, 0.25); border-left: 3px solid transparent; }
-.example .gold { border-left-color: #2e9e5b; background: rgba(46, 158, 91, 0.1); }
-.example .name { flex: 1 1 13rem; max-width: 19rem; font-size: 0.8rem; }
-.example .name code { font-size: 0.85rem; }
-.example .meaning { opacity: 0.7; }
-.example .value { flex: 4 1 22rem; min-width: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
-.example ol { margin: 0; padding-inline-start: 2rem; }
-.example li { padding: 0.1rem 0.3rem; white-space: pre-wrap; }
-.example .candidates { max-height: 24rem; overflow-y: auto; }
-.example li.gold { background: rgba(46, 158, 91, 0.16); }
-.example .aside { font-size: 0.8rem; opacity: 0.75; }
-.example .nothing { opacity: 0.6; font-style: italic; }
-.example .tag { font-size: 0.7rem; font-weight: 600; color: #fff; background: #26804a; border-radius: 0.25rem;
-  padding: 0.05rem 0.35rem; margin-inline-start: 0.4rem; white-space: nowrap; }
-.example .places { display: flex; flex-wrap: wrap; gap: 0.1rem 1.25rem; font-size: 0.8rem;
-  padding: 0.6rem 0.75rem; border-top: 1px solid rgba(128, 128, 128, 0.25); }
-</style>
-"""
-"""Grey and green with some transparency fit the light theme and the dark one."""
+_STYLE = style(__file__, "tasks")
 
 _ANSWERS = ("response", "label", "labels", "gold_id", "gold_text", "gold_image")
-"""Names that task views give to the right answer, beside the column that their head declares as the label."""
+"""Names that task views give to the right answer, in addition to the column that their head declares as the label."""
 
 _ASIDE = ("_ids", "_images", "_image", "_id", "_file")
-"""Endings of columns that name something and are no text to read."""
+"""Endings of columns with identifiers, which are no text to read."""
 
 _TAG = '<span class="tag">gold</span>'
 
 
 def example_html(task: ExampleTask, row: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
-    """Return an example; ``meanings``: label -> what it means, as far as declared."""
+    """Return an example; ``meanings``: label -> its meaning, if declared."""
     parallel = [column for column in task.columns if _is_candidates(column)]
     if len({None if row[column.name] is None else len(row[column.name]) for column in parallel}) > 1:
         parallel = parallel[:1]
@@ -221,7 +205,7 @@ def _is_candidates(column: TaskColumn) -> bool:
 
 
 def _is_answer(task: ExampleTask, column: TaskColumn) -> bool:
-    if column.name == "response" and any(one.name.startswith("candidate_") for one in task.columns):
+    if column.name == "response" and any(other.name.startswith("candidate_") for other in task.columns):
         return False  # the candidates are something else, and the response is given
     return column.name == task.label or column.name in _ANSWERS
 
@@ -245,7 +229,7 @@ def _value(column: TaskColumn, value: Any) -> str:
 
 
 def _answer(task: ExampleTask, column: TaskColumn, value: Any, meanings: Mapping[str, str]) -> str:
-    """Return the right answer, or each where there are several; behind a label of a scheme what it means."""
+    """Return the right answer, or each of several, a label of a scheme followed by its meaning."""
     known = meanings if column.name == task.label else {}
     answers = value if isinstance(value, list) and value else [value]
     return "".join(
@@ -257,7 +241,7 @@ def _answer(task: ExampleTask, column: TaskColumn, value: Any, meanings: Mapping
 
 
 def _candidates(task: ExampleTask, columns: Sequence[TaskColumn], row: Mapping[str, Any]) -> str:
-    """Return the candidates, in each line what the columns have of one of them."""
+    """Return the candidates, a line each, with its values in the columns."""
     lists = [row[column.name] for column in columns]
     if not lists[0]:
         return _single(lists[0])
@@ -272,7 +256,7 @@ def _candidates(task: ExampleTask, columns: Sequence[TaskColumn], row: Mapping[s
 
 
 def _gold_positions(task: ExampleTask, candidates: Sequence[Any], row: Mapping[str, Any]) -> set[int]:
-    """Return where the right one is: by its position if the view has that, else by its text."""
+    """Return the positions of the right candidates: the view's own position, else found by text."""
     if row.get("gold_position") is not None:
         return {row["gold_position"]}
     answers = [row[column.name] for column in task.columns if _is_answer(task, column)]

@@ -1,1 +1,1 @@
-"""What the page *Read* is made of."""
+"""The parts of the page *Read*."""

@@ -1,4 +1,4 @@
-"""What a corpus declares of how its conversations are read: an explanation, a timeline, turns as lines, cards."""
+"""The display that a corpus declares for its conversations: an explanation, a timeline, turns as lines, cards."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal, quoted
 
 _LONGEST = 2
-"""Characters of what is drawn as a card: a letter or a number; anything longer is a word."""
+"""Characters of a card: a letter or a number; anything longer is a word."""
 
 
 def cards_html(items: str) -> str:
@@ -29,9 +29,9 @@ def cards_html(items: str) -> str:
 
 def lines_html(turns: Iterable[Mapping[str, Any]], declared: Iterable[Line]) -> dict[int, str]:
     """Return the turns that are drawn as a line: turn_index -> HTML; a text of another pattern is shown as it is."""
-    said, found = list(turns), dict[int, str]()
+    turns, found = list(turns), dict[int, str]()
     for line in declared:
-        of_kind = [turn for turn in said if turn["kind"] == line.kind]
+        of_kind = [turn for turn in turns if turn["kind"] == line.kind]
         for turn, groups in zip(of_kind, line.matches([turn["text"] for turn in of_kind]), strict=True):
             if groups is not None:
                 found[turn["turn_index"]] = tag("div", "text line", _sentence(line, groups, turn))
@@ -62,12 +62,12 @@ Address = Callable[[int], str]
 """Returns the address of a turn."""
 
 _BEST = 1.0
-"""The score of what can't be better."""
+"""The best possible score."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a person holds from a turn on."""
+    """The items that a person holds from a turn on."""
 
     person: str
     turn_index: int
@@ -80,11 +80,11 @@ class Step:
     overall: float | None = None
     """A number of all people together, after the turn."""
     previous: str | None = None
-    """What the person held until then; None: nothing is known."""
+    """The items that the person held until then; None: unknown."""
 
 
 def steps_of(opened: ServedWarehouse, declared: Timeline, dialogue_id: str, record_ids: Sequence[str]) -> list[Step]:
-    """Return what each person holds first, and each change of it, in the order of turns."""
+    """Return the first items of each person, and each change of them, in the order of turns."""
     columns = [
         f"{quoted(column) if column else 'null'} as {name}"
         for name, column in {
@@ -96,7 +96,7 @@ def steps_of(opened: ServedWarehouse, declared: Timeline, dialogue_id: str, reco
             "overall": declared.overall,
         }.items()
     ]
-    # By the record too, where there is one: views count within records, so that DuckDB then reads this one alone.
+    # By the record too, if there is one: views count within records, so that DuckDB then reads this one alone.
     keys = {"dialogue_id": dialogue_id, **({"record_id": record_ids[0]} if len(record_ids) == 1 else {})}
     rows = opened.rows(
         f"select turn_index, {', '.join(columns)} from {BI}.{quoted(declared.view)} "
@@ -129,17 +129,17 @@ def timeline_html(
     rows += _overall({step.turn_index: step.overall for step in steps}, overall_title)
     table = tag("table", "steps", f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>")
     changes = [step for step in steps if step.previous is not None]
-    said = {turn["turn_index"]: turn for turn in turns}
+    by_index = {turn["turn_index"]: turn for turn in turns}
     # What scrolls can be reached with the keyboard.
     shown = tag("div", "scroll", table, ' tabindex="0" role="region" aria-label="Steps of each person"')
     if changes:
-        items = "".join(_change_item(step, said, address) for step in changes)
+        items = "".join(_change_item(step, by_index, address) for step in changes)
         shown += tag("ol", "moves", items, ' tabindex="0" aria-label="Changes in the order of turns"')
     return tag("div", "timeline", shown)
 
 
 def notes_html(steps: Iterable[Step]) -> dict[int, str]:
-    """Return by turn which changes come with it, in a line each."""
+    """Return the changes that come with each turn, a line each."""
     notes: dict[int, str] = {}
     for step in steps:
         if step.previous is not None:
@@ -178,12 +178,12 @@ def _state(step: Step) -> str:
     return cards_html(step.state) + best
 
 
-def _change_item(step: Step, said: Mapping[int, Mapping[str, Any]], address: Address) -> str:
+def _change_item(step: Step, turns: Mapping[int, Mapping[str, Any]], address: Address) -> str:
     shown = _link(step.turn_index, address) + text("name", step.person) + _from_to(step)
-    if step.message is not None and step.message in said:
-        shown += text("quote", said[step.message]["text"])
-    if step.before is not None and step.before in said:
-        before = said[step.before]
+    if step.message is not None and step.message in turns:
+        shown += text("quote", turns[step.message]["text"])
+    if step.before is not None and step.before in turns:
+        before = turns[step.before]
         shown += text("say", "after") + _link(step.before, address)
         shown += text("name", before["speaker"] or before["role"]) + text("quote", before["text"])
     return tag("li", "move", shown)
@@ -204,7 +204,7 @@ _STYLE = Path(reading.__file__).with_name("timeline.css")
 
 @dataclass(frozen=True)
 class DeclaredParts:
-    """What is drawn in the talk itself."""
+    """The declared parts that are drawn among the turns."""
 
     lines: Mapping[int, str] = field(default_factory=dict)
     """turn_index -> HTML in place of its text."""
@@ -216,13 +216,18 @@ class DeclaredParts:
     def shown(self, records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return records without the labels that are hidden."""
         return [
-            {**record, "annotations": [one for one in record["annotations"] if one["scheme"] not in self.hidden]}
+            {
+                **record,
+                "annotations": [
+                    annotation for annotation in record["annotations"] if annotation["scheme"] not in self.hidden
+                ],
+            }
             for record in records
         ]
 
 
 def draw_declared(opened: ServedWarehouse, found: dict[str, Any], address: Address, here: int) -> DeclaredParts:
-    """Draw what the corpus of a conversation declares of it, and return what belongs in its turns."""
+    """Draw the declared display of a conversation, and return the parts that belong in its turns."""
     try:
         declared = conversations(found["corpus"]["corpus_id"], opened.query_files)
         if declared is None or not found["dialogue"]:

@@ -2,30 +2,38 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from itertools import groupby
 from typing import Any
 
 import streamlit as st
 
 from talkhouse.dashboard import download
-from talkhouse.dashboard.reading.selection import FACETS, MOST, ORDERS, ConversationSelection, Facet, rows
-from talkhouse.dashboard.reading.state import MOST_NEIGHBOURS, ReadState
+from talkhouse.dashboard.reading.selection import (
+    FACETS,
+    MOST,
+    MOST_NEIGHBOURS,
+    ORDERS,
+    ConversationSelection,
+    Facet,
+    ReadState,
+    rows,
+)
 from talkhouse.dashboard.reading.talk import bar_html
 from talkhouse.dashboard.text import facts, html, plain, tag, text, turns_found
 from talkhouse.dashboard.warehouse import ServedWarehouse
-from talkhouse.explore.dialogue import find_ids
-from talkhouse.explore.schemes import UNDECLARED, LabelScheme, Schemes
-from talkhouse.explore.search import Hit, hits
+from talkhouse.dialogues.dialogue import find_ids
+from talkhouse.dialogues.schemes import UNDECLARED, LabelScheme, Schemes
+from talkhouse.schema.sql_files import sql_of
+from talkhouse.search.containing import Hit, hits
 
 _FIRST = 8
-"""Values of a facet that are seen without asking for more."""
+"""Values of a facet that are shown at first."""
 
 _LENGTHS = {"0": "none", "1": "1 to 4", "5": "5 to 9", "10": "10 to 19", "20": "20 to 49", "50": "50 to 99"}
 
 
 def draw_search(state: ReadState) -> None:
-    """Draw what is searched for, and how."""
+    """Draw the search field and its options."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         state.draw(
             st.text_input,
@@ -49,7 +57,7 @@ def draw_search(state: ReadState) -> None:
 
 
 def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
-    """Draw how many conversations there are, their order, and the ways to other choices."""
+    """Draw the number of conversations, their order, and links to other choices."""
     chosen = sum(map(len, state.choices.values()))
     with st.container(horizontal=True, vertical_alignment="center", key="summary"):
         st.markdown(f"**{number:,}** conversation{'' if number == 1 else 's'}", width="content")
@@ -69,7 +77,7 @@ def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
 
 
 def draw_facets(here: st.Page, state: ReadState, counts: Mapping[str, Mapping[str, int]]) -> None:
-    """Draw the facets; ``counts``: facet -> choice -> how many conversations there would be."""
+    """Draw the facets; ``counts``: facet -> choice -> number of conversations with it."""
     if not any(counts.get(facet.name) for facet in FACETS if not facet.is_asked) and not state.choices:
         return
     with st.container(key="facets-open" if state.filters else "facets", gap=None):
@@ -78,7 +86,7 @@ def draw_facets(here: st.Page, state: ReadState, counts: Mapping[str, Mapping[st
 
 
 def _draw_facet(here: st.Page, state: ReadState, facet: Facet, counts: Mapping[str, int]) -> None:
-    """Draw the values of a facet: the chosen ones first, also where nothing is left of them."""
+    """Draw the values of a facet: the chosen ones first, even if their count is 0."""
     chosen = state.choices.get(facet.name, ())
     values = list(dict.fromkeys([*chosen, *counts]))
     if facet.name == "turns":
@@ -102,38 +110,6 @@ SIZE = 50
 
 _IDS = 10
 """Ids that a search lists at most."""
-
-_ROWS = """
-with page as (
-    select unnest($dialogues::varchar[]) as dialogue_id
-),
-lengths as (
-    select dialogue_id, count(*) as turn_count, min(turn_index) filter (kind = 'message') as turn_index
-    from main.turns semi join page using (dialogue_id)
-    group by dialogue_id
-),
-places as (
-    select
-        dialogue_id,
-        list(distinct release order by release) filter (release is not null) as releases,
-        list(distinct split order by split) filter (split is not null) as splits
-    from main.records semi join page using (dialogue_id)
-    group by dialogue_id
-),
-opening as (
-    select turns.rowid as row_number from main.turns semi join lengths using (dialogue_id, turn_index)
-),
-said as (
-    select dialogue_id, substring(text, 1, 300) as words
-    from main.turns where rowid in (select row_number from opening)
-)
-select dialogues.dialogue_id, corpus_id, language, title, coalesce(turn_count, 0) as turn_count, releases, splits, words
-from page
-inner join main.dialogues using (dialogue_id)
-left join lengths using (dialogue_id)
-left join places using (dialogue_id)
-left join said using (dialogue_id)
-"""
 
 
 def draw_list(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
@@ -159,7 +135,7 @@ def draw_list(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
 
 
 def _draw_ids(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
-    """Draw the ways to the conversations and records whose id is, or contains, what is searched for."""
+    """Draw links to the conversations and records whose id is, or contains, the searched text."""
     with opened.connection() as con:
         targets = find_ids(con, state.text, _IDS)
     if not targets:
@@ -182,7 +158,7 @@ def _draw_page(here: st.Page, opened: ServedWarehouse, state: ReadState, number:
     values = {**selection.values, "offset": (state.page - 1) * SIZE}
     places = rows(opened, state.sort, selection.page(SIZE), values).to_dicts()
     dialogues = {"dialogues": [place["dialogue_id"] for place in places]}
-    known = {row["dialogue_id"]: row for row in opened.rows(_ROWS, dialogues).to_dicts()}
+    known = {row["dialogue_id"]: row for row in opened.rows(sql_of(__file__, "listed_dialogues"), dialogues).to_dicts()}
     turns = _turns(opened, state, places) if state.pattern else {}
     previews = previews_of(opened, dialogues["dialogues"])
     with st.container(key="rows", gap=None):
@@ -195,7 +171,7 @@ def _draw_page(here: st.Page, opened: ServedWarehouse, state: ReadState, number:
 
 
 def _files(selection: ConversationSelection) -> Iterator[download.DownloadFile]:
-    """Yield what can be downloaded of the conversations that are chosen: all of them, whatever page is shown."""
+    """Yield the downloads of the chosen conversations: all of them, whatever page is shown."""
     where = selection.condition() if selection.choices or selection.pattern else None
     yield download.DownloadFile("turns", "bi.turns", title="Turns", where=where)
     yield download.DownloadFile("dialogues", "main.dialogues", title="Ids", where=where, columns="dialogue_id")
@@ -234,69 +210,35 @@ def _draw_row(here: st.Page, state: ReadState, row: dict[str, Any], turns: list[
     places += [f"split {', '.join(splits)}"] if splits else []
     length = f"{row['turn_count']:,} turn{'' if row['turn_count'] == 1 else 's'}"
     why = ORDERS[state.sort].reason_for(row["place"])
-    address = partial(_address, state, row["dialogue_id"])
     below = (
-        turns_found(turns, row["found"], address)
+        turns_found(
+            turns, row["found"], lambda turn_index: state.opened(dialogue=row["dialogue_id"], turn=turn_index).address
+        )
         if turns
         else f'<div class="words" dir="auto">{html(row["words"] or "")}</div>'
     )
     st.html(facts([row["corpus_id"], row["language"], *places, length, why, row["title"]]) + preview + below)
 
 
-def _address(state: ReadState, dialogue_id: str, turn_index: int) -> str:
-    return state.opened(dialogue=dialogue_id, turn=turn_index).address
-
-
 _MOST_LABELS = 8
 """Labels of a scheme that a line can show; a scheme of more, such as one of free words, is left out."""
 
-# By the tables, as the views of labels would count those of all conversations. Of the default publication.
-_MAJORITIES = """
-with page as (
-    select unnest($dialogues::varchar[]) as dialogue_id
-),
-published as (
-    select record_id
-    from main.records
-    semi join page on page.dialogue_id = records.dialogue_id
-    left join bi.default_releases as defaults on defaults.dialogue_id = records.dialogue_id
-    where records.release is not distinct from defaults.release
-),
-votes as (
-    select dialogue_id, record_id, turn_index, scheme, label, count(*) as vote_count
-    from main.annotations
-    inner join main.schemes using (scheme)
-    semi join published on published.record_id = annotations.record_id
-    where schemes.kind = 'single_label' and turn_index is not null and label is not null
-        and dialogue_id in (select dialogue_id from page)
-    group by dialogue_id, record_id, turn_index, scheme, label
-),
-majorities as (
-    select dialogue_id, turn_index, scheme, min_by(label, (-vote_count, label)) as label
-    from votes
-    group by dialogue_id, turn_index, scheme
-)
-select dialogue_id, scheme, label, count(*) as turn_count
-from majorities
-group by dialogue_id, scheme, label
-order by dialogue_id, scheme, label
-"""
-
 
 def previews_of(opened: ServedWarehouse, dialogues: Sequence[str]) -> dict[str, str]:
-    """Return for each dialogue that has labels on its turns a line of them, as HTML."""
-    given: defaultdict[str, defaultdict[str, list[tuple[str, int]]]] = defaultdict(lambda: defaultdict(list))
-    for dialogue_id, scheme, label, count in opened.rows(_MAJORITIES, {"dialogues": list(dialogues)}).iter_rows():
-        given[dialogue_id][scheme].append((label, count))
+    """Return a line of labels for each dialogue that has them on its turns, as HTML."""
+    counts: defaultdict[str, defaultdict[str, list[tuple[str, int]]]] = defaultdict(lambda: defaultdict(list))
+    majorities = opened.rows(sql_of(__file__, "majorities"), {"dialogues": list(dialogues)})
+    for dialogue_id, scheme, label, count in majorities.iter_rows():
+        counts[dialogue_id][scheme].append((label, count))
     schemes: dict[str, LabelScheme] = {}
-    for corpus_id in sorted({dialogue_id.partition(":")[0] for dialogue_id in given}):
+    for corpus_id in sorted({dialogue_id.partition(":")[0] for dialogue_id in counts}):
         schemes |= opened.schemes(corpus_id)
-    return {dialogue_id: _preview(labels, schemes) for dialogue_id, labels in given.items()}
+    return {dialogue_id: _preview(labels, schemes) for dialogue_id, labels in counts.items()}
 
 
-def _preview(given: dict[str, list[tuple[str, int]]], schemes: Schemes) -> str:
+def _preview(labels: dict[str, list[tuple[str, int]]], schemes: Schemes) -> str:
     """Return the scheme that labels the most turns, of those whose labels fit into a line."""
-    fitting = {scheme: counts for scheme, counts in given.items() if len(counts) <= _MOST_LABELS}
+    fitting = {scheme: counts for scheme, counts in labels.items() if len(counts) <= _MOST_LABELS}
     if not fitting:
         return ""
     scheme = max(fitting, key=lambda name: (sum(count for _, count in fitting[name]), len(fitting[name]), name))

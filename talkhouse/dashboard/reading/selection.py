@@ -1,25 +1,27 @@
-"""Conversations as facets, a search and an order choose them, as SQL; and how many each other choice would leave."""
+"""Conversations as facets, a search and an order choose them, as SQL; and the state of the page Read, in its URL."""
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import polars as pl
 import streamlit as st
 
 from talkhouse.charts.fields import frame
+from talkhouse.dashboard import links
+from talkhouse.dashboard.page_state import FacetedState
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.explore.search import Pattern
 from talkhouse.schema.sql import literal
+from talkhouse.search.containing import Pattern
 
 AGREEMENT = "(select * from bi.turn_agreement where is_default)"
-"""How far annotators agree on each turn, in the default publication of its conversation."""
+"""The agreement of annotators on each turn, in the default publication of its conversation."""
 
 CHANGES = "(select * from bi.label_changes where is_default)"
-"""What other publications say of each turn that the default one labels."""
+"""The labels of other publications for each turn that the default one labels."""
 
 MIXED = "mixed"
 
@@ -33,12 +35,12 @@ class Order:
     """A query of dialogue_id, place, and turn_index: conversations are sorted by place, the least first, those without
     one last; turn_index is where a conversation opens, null for its beginning."""
     reason: str = ""
-    """Why a conversation is where it is, with its place in braces; its minus is left out."""
+    """The reason for a conversation's position, with its place in braces; its minus is left out."""
     is_kept: bool = False
-    """Whether the keys of all conversations are kept, since they take long; else they are computed of those chosen."""
+    """Whether the keys of all conversations are cached, as they are slow; else those of the chosen are computed."""
 
     def reason_for(self, place: float) -> str | None:
-        """Return why a conversation is where it is."""
+        """Return the reason for a conversation's position."""
         return self.reason.format(abs(place)) if self.reason and isfinite(place) else None
 
     @property
@@ -135,7 +137,7 @@ class Level(Enum):
 
 @dataclass(frozen=True)
 class Facet:
-    """What conversations are chosen by: one of the values that are chosen must hold."""
+    """A property by which conversations are chosen: one of the chosen values must hold."""
 
     name: str
     """In the URL, and of the list of chosen values in SQL."""
@@ -145,7 +147,7 @@ class Facet:
     """A SQL expression over the level's columns that gives a text; null is not offered."""
     help: str | None = None
     is_asked: bool = False
-    """Whether it is counted only where somebody asks for it, since that takes long."""
+    """Whether it is counted only on request, as that is slow."""
 
     @property
     def condition(self) -> str:
@@ -202,7 +204,7 @@ FACETS = (
 
 @dataclass(frozen=True)
 class ConversationSelection:
-    """The chosen values of facets, and what turns are searched for."""
+    """The chosen values of facets, and the search for turns."""
 
     choices: Mapping[str, tuple[str, ...]]
     """Facet -> its chosen values; a facet without any is left out."""
@@ -220,9 +222,9 @@ class ConversationSelection:
         """Return the query of facet, choice and dialogues.
 
         These are as many as there would be with this choice and those of the other facets; where facet is null, all.
-        ``asked``: the facets that are counted beside those that always are.
+        ``asked``: the facets that are counted in addition to those that always are.
         """
-        facets = [one for one in FACETS if not one.is_asked or one.name in asked or one.name in self.choices]
+        facets = [facet for facet in FACETS if not facet.is_asked or facet.name in asked or facet.name in self.choices]
         everything = (
             f"select null as facet, null as choice, count(*) as dialogues from main.dialogues where {self._where()}"
         )
@@ -250,18 +252,18 @@ class ConversationSelection:
         return f"dialogue_id in ({written})"
 
     def beside(self) -> str:
-        """Return the query of where $dialogue is in the list: its position from 1, how many there are, and both ways.
+        """Return the query of the place of $dialogue in the list: its position from 1, the length, and both neighbours.
 
-        ``previous`` and ``next`` are structs of dialogue and turn, null where there is none; no row where $dialogue is
+        ``previous`` and ``next`` are structs of dialogue and turn, null if there is none; no row if $dialogue is
         not in the list.
         """
         before = "listed.place < here.place or (listed.place = here.place and listed.dialogue_id < here.dialogue_id)"
         after = "listed.place > here.place or (listed.place = here.place and listed.dialogue_id > here.dialogue_id)"
-        one = "select struct_pack(dialogue := listed.dialogue_id, turn := listed.turn_index) from listed, here where"
+        row = "select struct_pack(dialogue := listed.dialogue_id, turn := listed.turn_index) from listed, here where"
         return (
             f"{self._listed()}, here as (select dialogue_id, place from listed where dialogue_id = $dialogue) select "
-            f"({one} {before} order by listed.place desc, listed.dialogue_id desc limit 1) as previous, "
-            f"({one} {after} order by listed.place, listed.dialogue_id limit 1) as next, "
+            f"({row} {before} order by listed.place desc, listed.dialogue_id desc limit 1) as previous, "
+            f"({row} {after} order by listed.place, listed.dialogue_id limit 1) as next, "
             f"(select 1 + count(*) from listed, here where {before}) as position, "
             "(select count(*) from listed) as dialogues from here"
         )
@@ -295,19 +297,21 @@ class ConversationSelection:
         )
 
     def _sets(self) -> str:
-        """Begin a query with what it is made of, where that has names."""
+        """Begin a query with its named parts, if any."""
         named = self._named()
         return f"with {', '.join(named)}" if named else ""
 
     def _named(self) -> list[str]:
         """Name the turns that are searched for, and the dialogues that each level leaves."""
-        found = f"found as materialized (select * from {Level.TURN.value} where {' and '.join(self._searched())})"
+        found = []
+        if self.pattern:
+            found = [f"found as materialized (select * from {Level.TURN.value} where {self.pattern.condition})"]
         sets = [
             f"{level.name} as materialized (select distinct dialogue_id from {self._relation(level)} "
             f"where {' and '.join(self._conditions(level)) or 'true'})"
             for level in self._levels()
         ]
-        return ([found] if self.pattern else []) + sets
+        return found + sets
 
     def _levels(self) -> list[Level]:
         return [level for level in Level if self._conditions(level) or (level is Level.TURN and self.pattern)]
@@ -315,16 +319,15 @@ class ConversationSelection:
     def _relation(self, level: Level) -> str:
         return "found" if level is Level.TURN and self.pattern else level.value
 
-    def _searched(self) -> list[str]:
-        return [self.pattern.condition] if self.pattern else []
-
     def _conditions(self, level: Level, without: Facet | None = None) -> list[str]:
         chosen = (facet for facet in FACETS if facet.level is level and facet.name in self.choices)
         return [facet.condition for facet in chosen if facet is not without]
 
     def _where(self, without: Level | None = None) -> str:
-        """Write the condition that a dialogue is in what every level leaves."""
-        sets = [f"dialogue_id in (select dialogue_id from {one.name})" for one in self._levels() if one is not without]
+        """Write the condition that a dialogue remains at every level."""
+        sets = [
+            f"dialogue_id in (select dialogue_id from {level.name})" for level in self._levels() if level is not without
+        ]
         return " and ".join(["dialogue_id is not null", *sets])
 
 
@@ -333,3 +336,55 @@ def _written(value: str | list[str]) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_written, value))}]"
     return literal(value).replace("\0", "' || chr(0) || '")
+
+
+MOST_NEIGHBOURS = 5
+
+
+@dataclass(frozen=True)
+class ReadState(FacetedState):
+    """One state of the page, all of it in the URL: choices, search, page, and the open conversation."""
+
+    PAGE: ClassVar[str] = "read"
+    FACETS: ClassVar[tuple[str, ...]] = tuple(facet.name for facet in FACETS)
+    ON_THE_SAME_PAGE: ClassVar[frozenset[str]] = frozenset({"page", "compare"})
+
+    text: str = ""
+    regex: bool = False
+    match_case: bool = False
+    neighbours: int = 1
+    sort: str = MIXED
+    """The order of the list, one of ``ORDERS``."""
+    dialogue: str = ""
+    turn: int = -1
+    """The turn_index at which the conversation opens; -1: at its beginning."""
+    compare: bool = False
+    """Whether all publications of a conversation are shown side by side, or its default one alone."""
+    record: str = ""
+    source: str = ""
+    """The record, or place of one as FILE#POINTER, that is shown as published."""
+
+    @property
+    def selection(self) -> ConversationSelection:
+        """The conversations that are listed."""
+        return ConversationSelection(self.choices, self.pattern, self.sort)
+
+    @property
+    def pattern(self) -> Pattern | None:
+        """The search."""
+        return Pattern(self.text, self.regex, self.match_case) if self.text else None
+
+    @property
+    def address(self) -> str:
+        """The address of the page in this state."""
+        parameters: dict[str, Any] = self.query()
+        return links.read(**parameters)
+
+    def checked(self) -> Self:
+        """Return the state with defaults for impossible values."""
+        sort = self.sort if self.sort in ORDERS else MIXED
+        return replace(super().checked(), neighbours=min(self.neighbours, MOST_NEIGHBOURS), sort=sort)
+
+    def opened(self, *, dialogue: str = "", record: str = "", turn: int | None = None) -> Self:
+        """Return the state with one conversation open, perhaps at a turn; with none, the list that it is in."""
+        return self.shown(dialogue=dialogue, record=record, source="", turn=-1 if turn is None else turn)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from talkhouse.dashboard.reading.conversation_display import DeclaredParts
 from talkhouse.dashboard.reading.turn_notes import notes_html
 from talkhouse.dashboard.text import html, marked, tag, text, when, who
-from talkhouse.explore.schemes import UNDECLARED, BarPart, LabelScheme, Schemes
-from talkhouse.explore.turns import (
+from talkhouse.dialogues.schemes import UNDECLARED, BarPart, LabelScheme, Schemes
+from talkhouse.dialogues.turns import (
     CALL,
     RESPONSE,
     DialogueTurn,
@@ -24,14 +24,14 @@ from talkhouse.explore.turns import (
     leading,
     readable,
 )
-from talkhouse.notes.states import NoteNow
+from talkhouse.notes.notes_file import NoteNow
 
 _COLOURS = 6
 _NOBODY = "system"
-"""How a speaker looks who is neither a human nor a bot, such as a rule of the game."""
+"""The look of a speaker that is neither a human nor a bot, such as a rule of the game."""
 
 Matches = Mapping[int, list[tuple[int, int]]]
-"""turn_index -> what is to be marked in the turn."""
+"""turn_index -> the spans to be marked in the turn."""
 
 ComparedColumn = tuple[str, ...]
 """The names of records that label every turn alike."""
@@ -39,7 +39,7 @@ ComparedColumn = tuple[str, ...]
 
 @dataclass(frozen=True)
 class DialogueReading:
-    """How a conversation is read."""
+    """The options for drawing a conversation."""
 
     schemes: Schemes = field(default_factory=dict)
     matches: Matches = field(default_factory=dict)
@@ -52,21 +52,21 @@ class DialogueReading:
     compare: bool = False
     """Whether publications stand side by side."""
     declared: DeclaredParts = field(default_factory=DeclaredParts)
-    """What the corpus declares of its conversations."""
+    """The parts that the corpus declares."""
     notes: Mapping[int | None, Sequence[NoteNow]] = field(default_factory=dict)
     """The user's notes by the turn that they are shown at; None: those on the whole."""
 
 
 def talk_html(found: dict[str, Any], reading: DialogueReading, records: list[dict[str, Any]] | None = None) -> str:
-    """Return what ``show`` found, first the whole, then turn by turn, with the labels of ``records`` or of all."""
+    """Return the result of ``show`` as HTML: the whole, then its turns, with the labels of ``records`` or of all."""
     dialogue = readable(found, records)
     every: dict[int | None, Items] = {None: dialogue.whole, **{turn.turn_index: turn.items for turn in dialogue.turns}}
     columns = columns_of(every) if reading.compare else []
     page = _Page(reading, columns, speaker_looks(found))
     unanimous = unanimous_schemes(every)
     turns = [replace(turn, items=_without(turn.items, unanimous)) for turn in dialogue.turns]
-    shown = [*dialogue.whole, *(one for turn in turns for one in turn.items)]
-    votes = [one for _, one in shown if isinstance(one, Votes)]
+    shown = [*dialogue.whole, *(item for turn in turns for item in turn.items)]
+    votes = [item for _, item in shown if isinstance(item, Votes)]
     body = legend_html(votes, reading.schemes)
     body += "".join(_unanimous(same, len(turns), reading.schemes) for same in unanimous.values())
     on_whole = notes_html(reading.notes.get(None, ()))
@@ -74,13 +74,13 @@ def talk_html(found: dict[str, Any], reading: DialogueReading, records: list[dic
         body += tag("div", "whole", whole)
     body += columns_head(columns) if columns else ""
     body += "".join(_turn(turn, page) for turn in turns)
-    kind = "talk" if len({one.name for one in votes if is_bar(one)}) > 1 else "talk sole"
+    kind = "talk" if len({vote.name for vote in votes if is_bar(vote)}) > 1 else "talk sole"
     style = f' style="--columns:{len(columns)}"' if columns else ""
     return tag("div", f"{kind} compared" if columns else kind, body, style)
 
 
 class _Page(NamedTuple):
-    """What all turns of a conversation are drawn by."""
+    """The settings that all turns of a conversation share."""
 
     reading: DialogueReading
     columns: list[ComparedColumn]
@@ -94,7 +94,7 @@ def speaker_key(turn: Mapping[str, Any]) -> str:
 
 def speaker_looks(found: dict[str, Any]) -> dict[str, str]:
     """Return the classes of each speaker: a colour in the order of speaking, and of two the second on the right."""
-    kinds = {one["speaker_id"]: one["kind"] for one in found["participants"]}
+    kinds = {participant["speaker_id"]: participant["kind"] for participant in found["participants"]}
     keys = dict.fromkeys(map(speaker_key, found["turns"]))
     people = [key for key in keys if kinds.get(key) != "system"]
     looks = {key: f"s{index % _COLOURS}" for index, key in enumerate(people)}
@@ -109,12 +109,12 @@ def _turn(turn: DialogueTurn, page: _Page) -> str:
         missing = tag("div", "index", str(index)) + tag("div", "said", tag("div", "text empty", "no turn"))
         return tag("div", "turn", missing + beside)
     matches = page.reading.matches.get(index, [])
-    said = tag("div", "text", marked(turn.text, matches, turn.spans), ' dir="auto"')
+    body = tag("div", "text", marked(turn.text, matches, turn.spans), ' dir="auto"')
     if not turn.text:
-        said = "" if turn.parts else tag("div", "text empty", "says nothing")
+        body = "" if turn.parts else tag("div", "text empty", "says nothing")
     declared = page.reading.declared
-    said = declared.lines.get(index, said) + declared.notes.get(index, "")
-    inside = tag("div", "said", _head(turn, row) + said + "".join(map(_turn_part, turn.parts)))
+    body = declared.lines.get(index, body) + declared.notes.get(index, "")
+    inside = tag("div", "said", _head(turn, row) + body + "".join(map(_turn_part, turn.parts)))
     look, attributes = page.looks[speaker_key(row)], f' id="turn-{index}"'
     attributes += f' style="--level:{turn.indent}"' if turn.indent else ""
     if index == page.reading.turn:
@@ -181,12 +181,12 @@ def is_bar(votes: Votes) -> bool:
 
 
 def legend_html(votes: Iterable[Votes], schemes: Schemes) -> str:
-    """Return what the colours of the bars mean: for each scheme its labels as far as they occur."""
-    given: dict[str, set[str]] = {}
-    for one in votes:
-        if is_bar(one):
-            given.setdefault(one.scheme, set()).update(label for label, _ in one.counts)
-    return "".join(_scheme(name, labels, schemes.get(name, UNDECLARED)) for name, labels in sorted(given.items()))
+    """Return the legend of the bars: for each scheme the labels that occur."""
+    used: dict[str, set[str]] = {}
+    for vote in votes:
+        if is_bar(vote):
+            used.setdefault(vote.scheme, set()).update(label for label, _ in vote.counts)
+    return "".join(_scheme(name, labels, schemes.get(name, UNDECLARED)) for name, labels in sorted(used.items()))
 
 
 def _scheme(name: str, labels: set[str], scheme: LabelScheme) -> str:
@@ -202,44 +202,44 @@ def _entry(label: str, scheme: LabelScheme) -> str:
 
 def unanimous_schemes(items: Mapping[int | None, Items]) -> dict[str, list[tuple[int, Votes]]]:
     """Return the schemes of bars in which every annotator says the same of every labelled turn, with these votes."""
-    given: defaultdict[str, list[tuple[int | None, Votes]]] = defaultdict(list)
+    by_scheme: defaultdict[str, list[tuple[int | None, Votes]]] = defaultdict(list)
     for turn_index, of_turn in items.items():
         for _, shown in of_turn:
             if isinstance(shown, Votes):
-                given[shown.scheme].append((turn_index, shown))
+                by_scheme[shown.scheme].append((turn_index, shown))
     found = {}
-    for scheme, votes in given.items():
-        of_turns = [(at, one) for at, one in votes if at is not None and is_bar(one) and one.persona_set is None]
-        labels = {label for _, one in votes for label, _ in one.counts}
+    for scheme, votes in by_scheme.items():
+        of_turns = [(at, vote) for at, vote in votes if at is not None and is_bar(vote) and vote.persona_set is None]
+        labels = {label for _, vote in votes for label, _ in vote.counts}
         if len(of_turns) == len(votes) and len({at for at, _ in of_turns}) > 1 and len(labels) == 1:
             found[scheme] = of_turns
     return found
 
 
 def _without(items: Items, schemes: Collection[str]) -> Items:
-    return [(record, one) for record, one in items if not (isinstance(one, Votes) and one.scheme in schemes)]
+    return [(record, item) for record, item in items if not (isinstance(item, Votes) and item.scheme in schemes)]
 
 
 def _unanimous(votes: Sequence[tuple[int, Votes]], turn_count: int, schemes: Schemes) -> str:
-    """Return in a line what every annotator says of every labelled turn, which then needs no bar at each."""
+    """Return a line with the label that all annotators give every labelled turn, which then needs no bar at each."""
     first = votes[0][1]
     scheme, label = schemes.get(first.scheme, UNDECLARED), first.counts[0][0]
     turns = sorted({at for at, _ in votes})
     where = "every turn" if len(turns) == turn_count else f"every labelled turn ({', '.join(map(str, turns))})"
-    fewest, most = (which(one.annotators for _, one in votes) for which in (min, max))
+    fewest, most = (which(vote.annotators for _, vote in votes) for which in (min, max))
     who = f"all {most:,} annotators" if fewest == most else f"all annotators ({fewest:,} to {most:,})"
     meaning = text("meaning", scheme.labels[label]) if scheme.labels.get(label) else ""
-    said = tag("span", "entry", f"{text('label', label)} {meaning}".rstrip())
-    return tag("div", "legend", text("name", first.name) + said + text("by", f"by {who}, at {where}"))
+    answer = tag("span", "entry", f"{text('label', label)} {meaning}".rstrip())
+    return tag("div", "legend", text("name", first.name) + answer + text("by", f"by {who}, at {where}"))
 
 
 def votes_html(items: Items, schemes: Schemes) -> str:
-    """Return the labels, scheme by scheme; what several records have alike is shown once, with their names."""
+    """Return the labels, scheme by scheme; those that several records share are shown once, with their names."""
     return "".join(
         tag(
             "div",
             "votes barred" if is_bar(shown) else "votes one" if len(shown.named) == 1 else "votes",
-            _heading(shown.name, records) + given_html(shown, schemes),
+            _heading(shown.name, records) + labels_html(shown, schemes),
         )
         for shown, records in by_content(items)
         if isinstance(shown, Votes)
@@ -254,7 +254,7 @@ def lists_html(items: Items) -> str:
 
 
 def _heading(name: str, records: list[str]) -> str:
-    return tag("div", "heading", text("name", name) + "".join(text("record", one) for one in records if one))
+    return tag("div", "heading", text("name", name) + "".join(text("record", record) for record in records if record))
 
 
 def _turn_part(part: TurnPart) -> str:
@@ -272,11 +272,11 @@ def _turn_part(part: TurnPart) -> str:
     return tag("div", "part", head + content)
 
 
-def given_html(votes: Votes, schemes: Schemes) -> str:
-    """Return the labels: each with its span and facts, or by annotator where these are few, or as a bar."""
+def labels_html(votes: Votes, schemes: Schemes) -> str:
+    """Return the labels: each with its span and facts, or by annotator if these are few, or as a bar."""
     scheme = schemes.get(votes.scheme, UNDECLARED)
     if votes.detailed:
-        return tag("div", "details", "".join(_detailed(one, scheme) for one in votes.detailed))
+        return tag("div", "details", "".join(_detailed(label, scheme) for label in votes.detailed))
     if votes.named:
         answers = (_answer(name, labels, scheme) for name, labels in votes.named)
         return tag("div", "answers", "".join(answers))
@@ -284,12 +284,12 @@ def given_html(votes: Votes, schemes: Schemes) -> str:
 
 
 def _answer(name: str, labels: tuple[str, ...], scheme: LabelScheme) -> str:
-    given = "".join(_label(label, scheme) for label in labels)
-    return tag("div", "answer", given + (text("annotator", name) if name else ""))
+    shown = "".join(_label(label, scheme) for label in labels)
+    return tag("div", "answer", shown + (text("annotator", name) if name else ""))
 
 
 def _detailed(labelled: Labelled, scheme: LabelScheme) -> str:
-    """Return a label with the words of its span, what its corpus has of it, and who gave it."""
+    """Return a label with the words of its span, its facts from the corpus, and its annotator."""
     shown = _label(labelled.label, scheme)
     shown += text("span", labelled.words) if labelled.span else ""
     shown += "".join(text("name", name) + text("value", value) for name, value in labelled.facts)
@@ -344,8 +344,8 @@ def compared_html(items: Items, columns: Sequence[ComparedColumn], schemes: Sche
     by_column = {column[0]: [shown for name, shown in items if name == column[0]] for column in columns}
     first = {_subject(shown): leading(shown.counts) for shown in by_column[columns[0][0]] if isinstance(shown, Votes)}
     return "".join(
-        tag("div", "column", "".join(_cell(shown, first, schemes) for shown in given if isinstance(shown, Votes)))
-        for given in by_column.values()
+        tag("div", "column", "".join(_cell(shown, first, schemes) for shown in votes if isinstance(shown, Votes)))
+        for votes in by_column.values()
     )
 
 
@@ -354,7 +354,7 @@ def _cell(votes: Votes, first: Mapping[tuple[object, ...], tuple[str, ...]], sch
     is_changed = bool(before) and set(before) != set(now)
     change = text("change", f"{' or '.join(before)} \N{RIGHTWARDS ARROW} {' or '.join(now)}") if is_changed else ""
     kind = "votes barred changed" if is_changed else "votes barred"
-    return tag("div", kind, tag("div", "heading", text("name", votes.name)) + given_html(votes, schemes) + change)
+    return tag("div", kind, tag("div", "heading", text("name", votes.name)) + labels_html(votes, schemes) + change)
 
 
 def _subject(votes: Votes) -> tuple[object, ...]:

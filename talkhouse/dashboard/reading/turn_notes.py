@@ -11,14 +11,26 @@ import streamlit as st
 from talkhouse.dashboard import errors, warehouse
 from talkhouse.dashboard.text import tag, text
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.notes.notes_file import NewNote, add, labels, notes_of, open_notes, path_for, remove
-from talkhouse.notes.states import NoteNow, NoteState, dialogue_hash, text_hash, with_states
+from talkhouse.escaping import visible
+from talkhouse.notes.notes_file import (
+    NewNote,
+    NoteNow,
+    NoteState,
+    add,
+    dialogue_hash,
+    labels,
+    notes_of,
+    open_notes,
+    path_for,
+    remove,
+    text_hash,
+    with_states,
+)
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.visible import visible
 
 
 def notes_on(opened: ServedWarehouse, dialogue_id: str | None = None) -> list[NoteNow]:
-    """Return the notes on a dialogue, or on all; none, and a message, where the file of notes can't be read.
+    """Return the notes on a dialogue, or on all; none, and a message, if the file of notes can't be read.
 
     Without a file, nothing is opened.
     """
@@ -58,46 +70,46 @@ def _labels(of_notes: Version | None) -> list[str]:
 def by_turn(notes: Iterable[NoteNow]) -> Mapping[int | None, Sequence[NoteNow]]:
     """Return notes by the turn that they are shown at; None: those on the whole. Those that are gone are left out."""
     found: defaultdict[int | None, list[NoteNow]] = defaultdict(list)
-    for one in notes:
-        if one.state is not NoteState.GONE:
-            found[one.turn_index].append(one)
+    for note in notes:
+        if note.state is not NoteState.GONE:
+            found[note.turn_index].append(note)
     return found
 
 
 def notes_html(notes: Iterable[NoteNow]) -> str:
-    """Return notes as HTML, each with its author, its time, and its state where it does not fit."""
-    return "".join(tag("div", "noted", _html(one)) for one in notes)
+    """Return notes as HTML, each with its author, its time, and its state if it does not fit."""
+    return "".join(tag("div", "noted", _html(note)) for note in notes)
 
 
-def _html(one: NoteNow) -> str:
-    note = one.note
-    said = text("label", note.label) if note.label else ""
-    said += text("says", note.note) if note.note else ""
-    said += text("by", f"{note.author}, {note.written_at:%Y-%m-%d %H:%M} (note {note.note_id})")
-    return said + (text("tie", state_in_words(one)) if one.state is not NoteState.FITS else "")
+def _html(current: NoteNow) -> str:
+    note = current.note
+    body = text("label", note.label) if note.label else ""
+    body += text("says", note.note) if note.note else ""
+    body += text("by", f"{note.author}, {note.written_at:%Y-%m-%d %H:%M} (note {note.note_id})")
+    return body + (text("tie", state_in_words(current)) if current.state is not NoteState.FITS else "")
 
 
-def state_in_words(one: NoteNow) -> str:
-    """Return what became of the text that a note was written on."""
-    turn = one.note.turn_index
+def state_in_words(current: NoteNow) -> str:
+    """Return the current state of the text that a note was written on."""
+    turn = current.note.turn_index
     return {
         NoteState.FITS: "fits",
         NoteState.CHANGED: "the text has changed since",
-        NoteState.MOVED: f"written on turn {turn}; the text stands at turn {one.turn_index} now",
+        NoteState.MOVED: f"written on turn {turn}; the text stands at turn {current.turn_index} now",
         NoteState.GONE: "the conversation is gone" if turn is None else f"turn {turn} is gone",
-    }[one.state]
+    }[current.state]
 
 
 def draw_gone(notes: Iterable[NoteNow]) -> None:
     """Draw the notes on turns that are not there any more."""
-    if gone := [one for one in notes if one.state is NoteState.GONE]:
+    if gone := [note for note in notes if note.state is NoteState.GONE]:
         st.html(tag("div", "talk", tag("div", "whole", notes_html(gone))))
         _draw_removal(gone)
 
 
 def draw_note_on_whole(found: Mapping[str, Any], notes: Sequence[NoteNow]) -> None:
-    """Draw what opens a form for a note on the whole conversation."""
-    whole = [one for one in notes if one.note.turn_index is None]
+    """Draw the control that opens a form for a note on the whole conversation."""
+    whole = [note for note in notes if note.note.turn_index is None]
     name = "Note on the whole conversation"
     box = st.expander(name, icon=":material/edit_note:", key="note-whole", on_change="rerun")
     if box.open:
@@ -108,16 +120,16 @@ def draw_note_on_whole(found: Mapping[str, Any], notes: Sequence[NoteNow]) -> No
 
 def draw_note_on_turn(found: Mapping[str, Any], turn_index: int, notes: Sequence[NoteNow]) -> None:
     """Draw a form for a note on the turn that the address names, which stays in sight while the page is read."""
-    said = next((turn["text"] for turn in found["turns"] if turn["turn_index"] == turn_index), None)
-    if said is None:
+    utterance = next((turn["text"] for turn in found["turns"] if turn["turn_index"] == turn_index), None)
+    if utterance is None:
         return
     with st.container(key="note-turn", gap="xsmall"):
         here = by_turn(notes).get(turn_index, ())
-        _draw_form(found["dialogue"]["dialogue_id"], turn_index, text_hash(said), here)
+        _draw_form(found["dialogue"]["dialogue_id"], turn_index, text_hash(utterance), here)
 
 
-_ROUND, _AUTHOR, _WRONG, _SAID = "note.round", "note.author", "note.wrong", "note.said"
-"""What a session keeps: how many notes it has written, by whom, and what became of the last one."""
+_ROUND, _AUTHOR, _WRONG, _RESULT = "note.round", "note.author", "note.wrong", "note.result"
+"""The state of a session: the number of notes it has written, their author, and the result of the last one."""
 
 
 def _draw_form(dialogue_id: str, turn_index: int | None, text_sha256: str, notes: Sequence[NoteNow]) -> None:
@@ -136,13 +148,13 @@ def _draw_form(dialogue_id: str, turn_index: int | None, text_sha256: str, notes
         save = (dialogue_id, turn_index, text_sha256, key)
         st.form_submit_button("Save", on_click=_save, args=save, type="primary")
     draw_wrong()
-    if said := st.session_state.pop(_SAID, None):
-        st.caption(said)
+    if message := st.session_state.pop(_RESULT, None):
+        st.caption(message)
     _draw_removal(notes)
 
 
 def draw_wrong() -> None:
-    """Draw why the last note was not written, or removed."""
+    """Draw the reason why the last note was not written, or removed."""
     if wrong := st.session_state.pop(_WRONG, None):
         errors.show(wrong, "The notes are as they were.")
 
@@ -162,7 +174,7 @@ def _draw_removal(notes: Iterable[NoteNow]) -> None:
 
 
 def remove_note(number: int) -> None:
-    """Remove a note; ``draw_wrong`` draws what went wrong."""
+    """Remove a note; ``draw_wrong`` draws the error."""
     _try(lambda: remove(warehouse.path(), number), None)
 
 
@@ -189,4 +201,4 @@ def _save(dialogue_id: str, turn_index: int | None, text_sha256: str, key: str) 
     if written:
         st.session_state[_AUTHOR] = author
         st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
-        st.session_state[_SAID] = "That note is there already." if written == [None] else None
+        st.session_state[_RESULT] = "That note is there already." if written == [None] else None

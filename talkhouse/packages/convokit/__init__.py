@@ -3,22 +3,22 @@
 import codecs
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import duckdb
 
+from talkhouse.export.expressions import QueryColumn, json_object
+from talkhouse.export.manifest import of_build
+from talkhouse.export.pseudonyms import Pseudonyms
+from talkhouse.export.row_stream import OnRows, QueryRows
+from talkhouse.export.selection import NO_FILTERS, Filters, Selection, select
+from talkhouse.export.terms import parts_of, with_terms
 from talkhouse.packages.content import Config, ExportPackage, PackageLayout, SplitRows, described_file
 from talkhouse.packages.convokit.conversations import MEMBERS, Conversations, ConvoKitSpeakers, Utterances
 from talkhouse.packages.convokit.corpus_tables import ConvoKitLabels, CorpusTables, LabelLevel, MissingSpeakers, index
-from talkhouse.query.expressions import QueryColumn, json_object
-from talkhouse.query.manifest import of_build
-from talkhouse.query.pseudonyms import Pseudonyms
-from talkhouse.query.row_stream import OnRows, QueryRows
-from talkhouse.query.selection import NO_FILTERS, Filters, Selection, select
-from talkhouse.query.terms import parts_of, with_terms
 from talkhouse.schema.errors import UsageError, closest
 from talkhouse.schema.sql import literal
 from talkhouse.schema.tables import metadata
@@ -58,20 +58,29 @@ def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[s
 
 
 def _write_lines(con: duckdb.DuckDBPyConnection, path: Path, queries: Iterable[str], on_rows: OnRows) -> int:
+    """Write the rows of queries as JSON objects, one a line; return their number."""
+    count = 0
     with path.open("wb") as stream:
-        lines = JsonLinesFile(con, stream)
         for query in queries:
-            lines.write(query, on_rows)
-    return lines.rows
+            rows = QueryRows(con, con.sql(query), on_rows=on_rows)
+            stream.writelines(map(_in_ascii, rows.lines(json_object)))
+            count += rows.count
+    return count
 
 
 def _write_mapping(con: duckdb.DuckDBPyConnection, path: Path, queries: Iterable[str]) -> int:
+    """Write the rows of queries as one JSON object: the first column is the key, the others the value; count them."""
+    count = 0
     with path.open("wb") as stream:
-        mapping = JsonObjectFile(con, stream)
         for query in queries:
-            mapping.write(query)
-        mapping.end()
-    return mapping.rows
+            rows = QueryRows(con, con.sql(query))
+            for lines in rows.lines(_member):
+                # Each member begins with a comma, the first one with the brace instead.
+                text = _in_ascii(lines)
+                stream.write(text if stream.tell() else b"{" + text[1:])
+            count += rows.count
+        stream.write(b"}\n" if stream.tell() else b"{}\n")
+    return count
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -97,10 +106,9 @@ def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudon
             expected=f"one of: {', '.join(closest(name, warehouse.corpus_ids))}",
             next_step="name a corpus; views and tables are for --for huggingface",
         )
-    records, dialogues = (
-        replace(selection, conditions=(*selection.conditions, f"corpus_id = {literal(name)}"))
-        for selection in (select(warehouse, _RECORDS, filters), select(warehouse, "main.dialogues"))
-    )
+    of_corpus = f"corpus_id = {literal(name)}"
+    records = select(warehouse, _RECORDS, filters).narrowed(of_corpus)
+    dialogues = select(warehouse, "main.dialogues").narrowed(of_corpus)
     tables = CorpusTables(warehouse, name, pseudonyms, None if filters == NO_FILTERS else records)
     if not tables.parts:
         raise UsageError(
@@ -109,8 +117,7 @@ def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudon
             next_step=f"see them with: talkhouse sql \"from records where corpus_id = '{name}'\"",
         )
     if tables.records:
-        wanted = f"dialogue_id in (select dialogue_id from ({records.rows(['dialogue_id'])}))"
-        dialogues = replace(dialogues, conditions=(*dialogues.conditions, wanted))
+        dialogues = dialogues.narrowed(f"dialogue_id in (select dialogue_id from ({records.rows(['dialogue_id'])}))")
     return CorpusPackage(
         warehouse,
         name,
@@ -189,40 +196,6 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(_ESCAPED, _escaped)
-
-
-class JsonLinesFile:
-    """A file of rows as JSON objects, one a line."""
-
-    def __init__(self, con: duckdb.DuckDBPyConnection, stream: BinaryIO) -> None:
-        self._con, self._stream, self.rows = con, stream, 0
-
-    def write(self, query: str, on_rows: OnRows) -> None:
-        """Write the rows of a query; it may be called again and again."""
-        rows = QueryRows(self._con, self._con.sql(query), on_rows=on_rows)
-        for lines in rows.lines(json_object):
-            self._stream.write(_in_ascii(lines))
-        self.rows += rows.count
-
-
-class JsonObjectFile:
-    """A file of one JSON object, a line for each member: the first column of a row is the key, the others the value."""
-
-    def __init__(self, con: duckdb.DuckDBPyConnection, stream: BinaryIO) -> None:
-        self._con, self._stream, self.rows = con, stream, 0
-
-    def write(self, query: str) -> None:
-        """Write the rows of a query; it may be called again and again."""
-        rows = QueryRows(self._con, self._con.sql(query))
-        for lines in rows.lines(_member):
-            # Each member begins with a comma, the first one with the brace instead.
-            text = _in_ascii(lines)
-            self._stream.write(text if self._stream.tell() else b"{" + text[1:])
-        self.rows += rows.count
-
-    def end(self) -> None:
-        """Close the object."""
-        self._stream.write(b"}\n" if self._stream.tell() else b"{}\n")
 
 
 def _in_ascii(text: bytes) -> bytes:

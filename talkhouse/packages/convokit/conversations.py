@@ -187,7 +187,7 @@ class ConvoKitSpeakers:
         """
 
     def silent(self) -> int:
-        """Return how many speakers of the corpus never speak; they are among the participants, if anywhere."""
+        """Return the number of speakers of the corpus who never speak; they are among the participants, if anywhere."""
         query = f"""
         select count(*) from {self.tables.rows("speakers")} anti join {self.tables.rows("turns")} using (speaker_id)
         """

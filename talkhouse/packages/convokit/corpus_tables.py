@@ -6,8 +6,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from talkhouse.query.pseudonyms import Pseudonyms
-from talkhouse.query.selection import Selection
+from talkhouse.export.pseudonyms import Pseudonyms
+from talkhouse.export.selection import Selection
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, owned_by
 from talkhouse.warehouse.opened import Warehouse
@@ -44,7 +44,7 @@ class CorpusTables:
         return f"(select *{self._replaced(name)} from main.{quoted(name)} where {self._wanted(name)} and {condition})"
 
     def ordered_rows(self, name: str, condition: str = "true") -> str:
-        """Return the same with the published dialogue id beside it, ``dialogue_key``, by which files are in order."""
+        """Return the same with the published dialogue id added, ``dialogue_key``, by which files are in order."""
         return (
             f"(select dialogue_id as dialogue_key, *{self._replaced(name)} from main.{quoted(name)} "
             f"where {self._wanted(name)} and {condition})"
@@ -70,7 +70,7 @@ class CorpusTables:
         return owned
 
     def count(self, name: str, condition: str = "true") -> int:
-        """Return how many rows of a table are exported."""
+        """Return the number of exported rows of a table."""
         ((rows,),) = self.warehouse.con.execute(f"select count(*) from {self.rows(name, condition)}").fetchall()
         return int(rows)
 
@@ -134,7 +134,7 @@ def index(members: Iterable[JsonMember]) -> dict[str, list[str]]:
 
 
 def with_meta(members: Sequence[JsonMember]) -> str:
-    """Return what a speaker or conversation is in its file, as columns: the metadata, and no vectors."""
+    """Return a speaker or conversation as in its file, as columns: the metadata, and no vectors."""
     return f"{struct(members)} as meta, []::varchar[] as vectors"
 
 
@@ -259,7 +259,7 @@ class LabelMetadata:
 
 
 def _span(prefix: str = "") -> str:
-    """Return where a label's span begins and ends, as a list; null for the whole turn."""
+    """Return the begin and end of a label's span, as a list; null for the whole turn."""
     start, end = f"{prefix}start_index", f"{prefix}end_index"
     return f"case when {start} is not null then [{start}, {end}] end"
 

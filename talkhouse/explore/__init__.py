@@ -1,1 +1,0 @@
-"""What is in a warehouse: status, findings, views, search, schemes, and a dialogue as people read it."""

@@ -1,0 +1,89 @@
+"""Begins a staged file as a copy of the published file's bytes, in which only what changed is replaced.
+
+That is for a file that a build of this user has published here, untouched since, with the tables, macros and views of
+today's template: the user's cache folder has a note of it. What a stranger may have changed, and what an older
+Talkhouse has made, is copied row by row instead.
+"""
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from talkhouse.load.metadata import delete_replaced
+from talkhouse.load.plan import Plan, Present
+from talkhouse.load.template import open_template, template_key
+from talkhouse.load.workspace import Workspace, template_of
+from talkhouse.schema import warehouse
+from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.sql import literal, quoted
+
+MOST_FREE = 1 / 3
+"""Share of the file that may be free room, and of its sources whose rows may go now; beyond it, all that stays is
+written anew, row by row (as with ``build --compact``)."""
+
+
+class BaseCopy(NamedTuple):
+    """A staged file that has all that is kept."""
+
+    con: duckdb.DuckDBPyConnection
+    """Open for writing."""
+    passed: frozenset[str]
+    """The checks that had found nothing in the published file."""
+
+
+def open_copy(workspace: Workspace, plan: Plan, known: Present) -> BaseCopy | None:
+    """Copy the published file, delete what is not kept, and open it for writing; None where it is not to be copied."""
+    template = template_key(known.catalogue, known.splits)
+    if template_of(workspace.published) != template or _share_that_goes(workspace, plan) > MOST_FREE:
+        return None
+    open_template(workspace.fresh, known.catalogue, known.splits).close()
+    # It is held open meanwhile, so that no process writes to it while it is copied.
+    with warehouse.connect(workspace.old, shown=workspace.published):
+        shutil.copyfile(workspace.old, workspace.stage)
+    workspace.stage.chmod(0o600)
+    con = warehouse.create(workspace.stage)
+    try:
+        if _free_share(con) <= MOST_FREE:
+            _drop_others(con, workspace.fresh)
+            return BaseCopy(con, delete_replaced(con, plan, known))
+    except (duckdb.Error, TalkhouseError):
+        con.close()
+        raise
+    con.close()
+    workspace.start_again()
+    return None
+
+
+def _share_that_goes(workspace: Workspace, plan: Plan) -> float:
+    """Return the share of the sources' bytes whose rows are not kept as they are."""
+    with warehouse.connect(workspace.old, shown=workspace.published) as con:
+        sizes = con.execute(
+            "select corpus_id, sum(size)::double from meta.source_files where kind <> 'archive' group by all"
+        ).fetchall()
+    stays = sum(size for corpus_id, size in sizes if corpus_id in plan.keep or corpus_id in plan.changes)
+    return 1 - float(stays / (sum(size for _, size in sizes) or 1))
+
+
+def _free_share(con: duckdb.DuckDBPyConnection) -> float:
+    """Return the share of a file's blocks that nothing is in."""
+    ((share,),) = con.execute(
+        "select coalesce(free_blocks / nullif(total_blocks, 0), 0)::double from pragma_database_size() "
+        "where database_name = current_database()"
+    ).fetchall()
+    return float(share)
+
+
+def _drop_others(con: duckdb.DuckDBPyConnection, template: Path) -> None:
+    """Drop the views and schemas that the template lacks, such as views of splits that files had.
+
+    Whoever completes the warehouse makes those again that it should have.
+    """
+    con.execute(f"attach {literal(str(template))} as template (read_only)")
+    of = "select schema_name{} from {} where not internal and database_name = {}"
+    for kind, column, listed in (("view", ", view_name", "duckdb_views()"), ("schema", "", "duckdb_schemas()")):
+        here, there = (of.format(column, listed, name) for name in ("current_database()", "'template'"))
+        for name in con.execute(f"{here} except {there} order by all").fetchall():
+            con.execute(f"drop {kind} {quoted(*name)}")
+    con.execute("detach template")

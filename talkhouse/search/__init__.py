@@ -1,0 +1,1 @@
+"""Search: turns that contain a text, texts ranked by their words, and turns by what they mean."""

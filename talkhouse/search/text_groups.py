@@ -1,0 +1,194 @@
+"""Which texts there are, in which corpus, role and splits each stands, and how they are chosen by that."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import duckdb
+
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import dicts
+from talkhouse.warehouse.derived_sidecar import FileBeside
+from talkhouse.warehouse.sidecar import FULL, ONCE, SOME, one_of
+
+KINDS = ("turn", "candidate", "persona")
+"""What is found; of equal scores in this order."""
+
+FACETS = ("kind", "corpus", "split", "role")
+"""What texts are chosen by; a split by the publisher's name, or as train, validation or test."""
+
+Choices = Mapping[str, Collection[str]]
+"""Facet -> its chosen values, one of which must match; a facet without any is left out."""
+
+
+class TextSearch(NamedTuple):
+    """Where texts are searched for, and which of those that are found are returned."""
+
+    con: duckdb.DuckDBPyConnection
+    """Reads the warehouse."""
+    file: duckdb.DuckDBPyConnection
+    """Reads its index, or its file of vectors."""
+    choices: Choices
+    limit: int = 50
+    offset: int = 0
+
+
+GROUPS = {
+    "group_no": "INTEGER",
+    "kind": "VARCHAR",
+    "corpus_id": "VARCHAR",
+    "role": "VARCHAR",
+    "splits": "VARCHAR[]",
+    "standard_splits": "VARCHAR[]",
+}
+"""The table ``groups`` of an index: what the texts of a group have in common."""
+
+_LISTS = ("splits", "standard_splits")
+GROUPS_VALUES = {ONCE: ["group_no"], SOME: ["group_no", "corpus_id"], one_of(KINDS): ["kind"], FULL: _LISTS}
+
+Groups = Mapping[int, Mapping[str, Any]]
+"""Its rows by their number."""
+
+
+def groups_of(index: duckdb.DuckDBPyConnection) -> Groups:
+    """Return the groups of an index."""
+    return {row["group_no"]: row for row in dicts(index.execute("from main.groups"))}
+
+
+def check_choices(index: duckdb.DuckDBPyConnection, choices: Choices) -> None:
+    """Raise UsageError for a value that no text has."""
+    groups = groups_of(index).values()
+    for facet, values in choices.items():
+        known = set[str]().union(*(_values(group, facet, standard=True) for group in groups))
+        for value in values:
+            if value not in known:
+                raise UsageError(f"no {facet} '{value}' here", expected=f"one of: {', '.join(sorted(known))}")
+
+
+def chosen_groups(groups: Groups, choices: Choices, without: str = "") -> list[int]:
+    """Return the numbers of the groups that are chosen, apart from the choices of one facet."""
+    chosen = {facet: set(values) for facet, values in choices.items() if values and facet != without}
+    return [
+        number
+        for number, group in groups.items()
+        if all(values & _values(group, facet, standard=True) for facet, values in chosen.items())
+    ]
+
+
+def counted_facets(groups: Groups, counts: Mapping[int, int], choices: Choices) -> dict[str, dict[str, int]]:
+    """Return, for each facet, how many texts there are of each of its values with the choices of the others.
+
+    ``counts`` are the texts of each group; the values with the most texts come first.
+    """
+    facets = {}
+    for facet in FACETS:
+        found: Counter[str] = Counter()
+        for number in chosen_groups(groups, choices, without=facet):
+            for value in _values(groups[number], facet) if counts.get(number) else ():
+                found[value] += counts[number]
+        facets[facet] = dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    return facets
+
+
+def _values(group: Mapping[str, Any], facet: str, *, standard: bool = False) -> set[str]:
+    """Return the values of a facet in the texts of a group; ``standard``: their splits by both names."""
+    if facet == "split":
+        return {*group["splits"], *(group["standard_splits"] if standard else ())}
+    value = group["corpus_id" if facet == "corpus" else facet]
+    return set() if value is None else {value}
+
+
+_OWNERS = {
+    "turn": "select dialogue_id, split, standard_split from {0}.main.records where dialogue_id is not null",
+    "candidate": "select text_id, split, standard_split from {0}.main.candidates "
+    "inner join {0}.main.records on records.record_id = candidates.record_id where text_id is not null",
+    "persona": "select persona_id, split, standard_split from {0}.main.persona_uses "
+    "inner join {0}.main.records on records.record_id = persona_uses.record_id where persona_id is not null",
+}
+"""By kind, the query of what owns a text, and the splits that it was published in."""
+
+TEXTS = {
+    "turn": ("turns", "dialogue_id", "dialogue_id, turn_index, coalesce(role, '')"),
+    "candidate": ("texts", "text_id", "text_id, null::integer, ''"),
+    "persona": ("personas", "persona_id", "persona_id, null::integer, ''"),
+}
+"""By kind, the table of its texts, the column of what owns each, and owner, turn_index and role."""
+
+
+def create_groups(
+    con: duckdb.DuckDBPyConnection, warehouse: str, index: FileBeside, kinds: Sequence[str] = KINDS
+) -> None:
+    """Create the table ``groups`` of an index, and in the current database ``numbered``: the texts of some kinds.
+
+    Its rows are those of a warehouse by their number: document (from 0, in the order of kinds, owner and turn_index),
+    group_no, kind, row_number, owner and turn_index.
+    """
+    _create_places(con, warehouse, kinds)
+    _create_numbered(con, warehouse, index, kinds)
+
+
+def _create_places(con: duckdb.DuckDBPyConnection, warehouse: str, kinds: Sequence[str]) -> None:
+    """Create ``places``, the sets of splits that texts stand in, and ``owner_places``."""
+    owners = " union all ".join(
+        f"select '{kind}' as kind, * from ({_OWNERS[kind].format(warehouse)}) as rows(owner, split, standard_split)"
+        for kind in kinds
+    )
+    con.execute(f"""
+create table owner_splits as
+select
+    kind,
+    owner,
+    coalesce(list(distinct split order by split) filter (split is not null), []) as splits,
+    coalesce(list(distinct standard_split order by standard_split) filter (standard_split is not null), [])
+        as standard_splits,
+from ({owners})
+group by kind, owner
+""")
+    con.execute("""
+create table places as
+select row_number() over (order by splits, standard_splits)::integer as place_no, splits, standard_splits
+from (select distinct splits, standard_splits from owner_splits)
+""")
+    con.execute("""
+create table owner_places as
+select kind, owner, place_no from owner_splits inner join places using (splits, standard_splits)
+""")
+
+
+def _create_numbered(con: duckdb.DuckDBPyConnection, warehouse: str, index: FileBeside, kinds: Sequence[str]) -> None:
+    rows = " union all ".join(
+        f"select '{kind}', texts.rowid, {columns}, coalesce(place_no, 0) from {warehouse}.main.{table} as texts "
+        f"left join owner_places on owner_places.kind = '{kind}' and owner_places.owner = texts.{owner} "
+        f"where texts.{owner} is not null"
+        for kind, (table, owner, columns) in ((kind, TEXTS[kind]) for kind in kinds)
+    )
+    con.execute(f"""
+create table standing as
+select *, split_part(owner, ':', 1) as corpus_id
+from ({rows}) as rows(kind, row_number, owner, turn_index, role, place_no)
+""")
+    con.execute("""
+create table group_keys as
+select row_number() over (order by kind, corpus_id, role, place_no)::integer as group_no, *
+from (select distinct kind, corpus_id, role, place_no from standing)
+""")
+    index.create(
+        con,
+        "groups",
+        "select group_no, kind, corpus_id, nullif(role, ''), coalesce(splits, []), coalesce(standard_splits, []) "
+        "from group_keys left join places using (place_no) order by group_no",
+    )
+    ranks = ", ".join(f"'{kind}'" for kind in kinds)
+    con.execute(f"""
+create table numbered as
+select
+    (row_number() over (order by list_position([{ranks}], kind), owner, turn_index) - 1)::integer as document,
+    group_no,
+    kind,
+    row_number,
+    owner,
+    turn_index,
+from standing
+inner join group_keys using (kind, corpus_id, role, place_no)
+""")
+    con.execute("drop table standing")

@@ -1,0 +1,217 @@
+"""The vectors of turns, a file next to the warehouse: what each turn means, in numbers of the user's file or model.
+
+It holds ids and numbers; texts are read from the warehouse. It can be deleted at any time, is known by the build that
+it is of, and somebody else's file is neither read nor changed.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from talkhouse.ingest.files.limits import DEFAULT, Limits
+from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql import identifier
+from talkhouse.search.principal_components import as_arrow, components_of, of_length_one
+from talkhouse.search.text_groups import GROUPS, GROUPS_VALUES, create_groups
+from talkhouse.search.user_vectors import (
+    GIVEN,
+    MORE_ROOM,
+    NUMBERED,
+    SAME,
+    SHOWN,
+    TAKEN,
+    InputVectors,
+    Turn,
+    batches_of,
+    embed,
+    first_turns,
+    insert_batches,
+    named,
+    read_file,
+    readable,
+)
+from talkhouse.settings import version
+from talkhouse.warehouse.derived_sidecar import MEMORY, RESULT, FileBeside
+from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.sidecar import COUNT, FINITE, SOME, TIME, one_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from talkhouse.search.text_model import TextModel
+
+VECTORS = FileBeside(
+    ending=".vectors.duckdb",
+    schema="vectors",
+    what="file of vectors",
+    made_by="talkhouse vectors FILE",
+    number=1,
+    tables={
+        "run": {
+            "format": "INTEGER",
+            "warehouse_fingerprint": "VARCHAR",
+            "vectors": "BIGINT",
+            "dimensions": "INTEGER",
+            "source": "VARCHAR",
+            "name": "VARCHAR",
+            "sha256": "VARCHAR",
+            "map": "VARCHAR",
+            "variance": "DOUBLE",
+            "made_at": "TIMESTAMP",
+            "talkhouse_version": "VARCHAR",
+        },
+        "groups": GROUPS,
+        "vectors": {
+            "turn_number": "INTEGER",
+            "dialogue_id": "VARCHAR",
+            "turn_index": "INTEGER",
+            "group_no": "INTEGER",
+            "vector": "FLOAT[n]",
+            "x": "FLOAT",
+            "y": "FLOAT",
+        },
+    },
+    values={
+        "run": {
+            SOME: ["name", "sha256"],
+            COUNT: ["vectors", "dimensions"],
+            one_of(["given", "components"]): ["map"],
+            "if(map = 'given', {0} is null, {0} between 0 and 1)": ["variance"],
+            TIME: ["made_at"],
+        },
+        "groups": GROUPS_VALUES,
+        "vectors": {SOME: ["turn_number", "dialogue_id", "turn_index", "group_no", "vector"], FINITE: ["x", "y"]},
+    },
+    more_room=MORE_ROOM,
+)
+"""The file. A vector has length 1, so that the inner product of two is their cosine; x and y are its place on the map:
+``run.map`` is *given* or *components*; ``run.variance`` is the share that the two have, in a sample if there are many.
+``source`` is *file* or *model*, and ``sha256`` of that. ``turn_number`` counts the turns of the warehouse by dialogue
+and turn, from 0."""
+
+
+@dataclass(frozen=True)
+class MadeVectors:
+    """A file of vectors that was made; counts come with the first places, in the order of dialogues and turns."""
+
+    path: Path
+    vectors: int
+    dimensions: int
+    without: tuple[int, list[Turn]]
+    """Turns that were given none."""
+    unknown: tuple[int, list[Turn]]
+    """Vectors of no turn of the warehouse, which were left out."""
+    zero: tuple[int, list[Turn]]
+    """Vectors of zeros, which point nowhere and were left out."""
+
+
+def make_from_file(warehouse: Path, file: Path, limits: Limits = DEFAULT) -> MadeVectors:
+    """Keep the vectors of a Parquet or Arrow file next to a warehouse, in place of those that are there.
+
+    Raises UsageError for a file that does not fit, which says where, SourceError for one that is beyond the limits; and
+    what ``FileBeside.make`` raises.
+    """
+    with readable(file):
+        return _make(warehouse, lambda con, _, folder: read_file(con, file, folder, limits))
+
+
+def make_by_model(warehouse: Path, model: "TextModel") -> MadeVectors:
+    """Keep the vectors that a model gives to the texts of a warehouse, as ``make_from_file`` does."""
+    return _make(warehouse, lambda con, of, _: embed(con, of, model))
+
+
+def _make(warehouse: Path, give: Callable[[duckdb.DuckDBPyConnection, str, Path], InputVectors]) -> MadeVectors:
+    if find_spec("numpy") is None:
+        raise UsageError("this needs NumPy", next_step="type: pip install 'talkhouse[embeddings]'")
+    results: list[MadeVectors] = []
+
+    def fill(opened_warehouse: Warehouse, folder: Path, now: str) -> None:
+        con, of = opened_warehouse.con, identifier(opened_warehouse.database)
+        create_groups(con, of, VECTORS, kinds=["turn"])
+        results.append(_keep(con, give(con, of, folder), now, VECTORS.path(warehouse)))
+
+    # What DuckDB takes for such numbers, ALPRD, needs half as much again, and is slower to read.
+    VECTORS.make(warehouse, fill, lambda _: None, {**MEMORY, "force_compression": "uncompressed"}, anew=True)
+    return results[0]
+
+
+def _keep(con: duckdb.DuckDBPyConnection, source: InputVectors, now: str, path: Path) -> MadeVectors:
+    """Create the tables of the file, and return the outcome."""
+    from pyarrow import lib as pa
+
+    size = source.dimensions
+    vector = f"given.vector::{source.value}[{size}]"
+    components = None if source.has_map else components_of(_sample(con, source, vector), size)
+    if source.has_map:
+        nowhere = first_turns(
+            con, f"{TAKEN} where not coalesce(isfinite(given.x::float) and isfinite(given.y::float), false)"
+        )
+        if nowhere[0]:
+            raise UsageError(
+                "turns have no place on the map", where=source.name, expected="numbers as x and y", found=named(nowhere)
+            )
+    columns = {**VECTORS.tables["vectors"], "vector": f"FLOAT[{size}]"}
+    table = f"{RESULT}.main.vectors"
+    con.execute(f"create table {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
+    place = "x::float, y::float" if source.has_map else "null::float, null::float"
+    keys = "document, owner, numbered.turn_index, group_no"
+    zero: list[Turn] = []
+
+    def nonzero() -> Iterator[pa.Table]:
+        for rows in batches_of(con, f"select {keys}, {place}, {vector} from {TAKEN} order by document", size):
+            vectors, is_zero = of_length_one(rows, source.name)
+            zero.extend((turn["owner"], turn["turn_index"]) for turn in rows.filter(pa.array(is_zero)).to_pylist())
+            *of_turns, x, y, _ = rows.columns
+            if components:
+                x, y = map(pa.array, components.places(vectors))
+            batch = pa.Table.from_arrays([*of_turns, as_arrow(vectors), x, y], names=[*columns])
+            yield batch.filter(pa.array(~is_zero))
+
+    insert_batches(con, table, nonzero())
+    ((number,),) = con.execute(f"select count(*) from {table}").fetchall()
+    run = {
+        "warehouse_fingerprint": now,
+        "vectors": number,
+        "dimensions": size,
+        "source": source.source,
+        "name": source.name,
+        "sha256": source.sha256,
+        "map": "components" if components else "given",
+        "variance": components.share if components else None,
+        "made_at": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
+        "talkhouse_version": version(),
+    }
+    VECTORS.create_run(con, run)
+    return MadeVectors(
+        path,
+        number,
+        size,
+        first_turns(
+            con,
+            f"(select owner as dialogue_id, turn_index from {NUMBERED}) as given "
+            f"anti join {GIVEN} using (dialogue_id, turn_index)",
+        ),
+        first_turns(con, f"{GIVEN} as given anti join {NUMBERED} as numbered on {SAME}"),
+        (len(zero), sorted(zero)[:SHOWN]),
+    )
+
+
+_SAMPLE = 4_000_000
+"""Numbers of the turns that the components are computed of; 5,208 turns of 768 numbers."""
+
+
+def _sample(con: duckdb.DuckDBPyConnection, source: InputVectors, vector: str) -> "list[np.ndarray]":
+    """Return vectors of turns all over the warehouse, the same each time, but for those of zeros."""
+    ((count,),) = con.execute(f"select count(*) from {TAKEN}").fetchall()
+    parts = -(-count * source.dimensions // _SAMPLE)
+    query = (
+        f"select owner, numbered.turn_index, {vector} from {TAKEN} "
+        f"where md5_number_lower(owner || '#' || numbered.turn_index) % {max(parts, 1)} = 0 order by document"
+    )
+    found = (of_length_one(rows, source.name) for rows in batches_of(con, query, source.dimensions))
+    return [vectors[~is_zero] for vectors, is_zero in found]
