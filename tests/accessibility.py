@@ -74,10 +74,11 @@ class Wrong(NamedTuple):
 
 
 def wrong(page: Page, exempt: Sequence[Exempt] = ()) -> list[Wrong]:
-    """Run axe-core on a page as it is drawn; Playwright runs it beside the page's own scripts, whatever its policy."""
+    """Run axe-core on a page as it is drawn; Playwright runs it next to the page's own scripts, whatever its policy."""
     options = {"runOnly": {"type": "tag", "values": _TAGS}, "resultTypes": ["violations"]}
     found = Axe().run(page, options=options).response["violations"]
-    return [one for rule in found for node in rule["nodes"] if not _is_exempt(page, one := _wrong(rule, node), exempt)]
+    every = (_wrong(rule, node) for rule in found for node in rule["nodes"])
+    return [violation for violation in every if not _is_exempt(page, violation, exempt)]
 
 
 def _wrong(rule: Mapping[str, str], node: Mapping[str, list[str]]) -> Wrong:
@@ -85,7 +86,7 @@ def _wrong(rule: Mapping[str, str], node: Mapping[str, list[str]]) -> Wrong:
 
 
 def _is_exempt(page: Page, found: Wrong, exempt: Sequence[Exempt]) -> bool:
-    selectors = ", ".join(one.selector for one in exempt if one.rule == found.rule)
+    selectors = ", ".join(exemption.selector for exemption in exempt if exemption.rule == found.rule)
     return bool(selectors) and page.locator(found.selector).first.evaluate(
         "(element, selectors) => element.closest(selectors) !== null", selectors
     )

@@ -18,8 +18,7 @@ def answer(con: duckdb.DuckDBPyConnection, statement: str) -> str:
     except duckdb.Error as error:
         return f"{type(error).__name__}: {error}"
     names = [column[0] for column in con.description or ()]
-    rows = sorted(repr(rounded(row)) for row in con.fetchall())
-    return hashlib.sha256(repr((names, rows)).encode()).hexdigest()
+    return hashlib.sha256(repr((names, sorted(repr(rounded(row)) for row in con.fetchall()))).encode()).hexdigest()
 
 
 def rounded(value: Any) -> Any:
@@ -27,9 +26,9 @@ def rounded(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 10)
     if isinstance(value, (list, tuple)):
-        return [rounded(one) for one in value]
+        return [rounded(item) for item in value]
     if isinstance(value, dict):
-        return {name: rounded(one) for name, one in value.items()}
+        return {name: rounded(item) for name, item in value.items()}
     return value
 
 

@@ -29,6 +29,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.data_files import data_of
+
 MINUTE = 60_000
 
 OUTPUT = "output.txt"
@@ -57,14 +59,7 @@ new MutationObserver(changes => changes.forEach(change => {
 })).observe(document, {subtree: true, attributes: true, attributeFilter: ['data-test-script-state']});
 """
 
-_TURN_TO = """address => {
-    // What is asked for while the script runs may become one with that run, which was counted before.
-    if (document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== 'notRunning') return null;
-    const before = [performance.timeOrigin, window.runs];
-    history.pushState({}, '', address);
-    dispatchEvent(new PopStateEvent('popstate'));
-    return before;
-}"""
+_TURN_TO = data_of(__file__)["turn_to"]
 
 _RUNS = "[performance.timeOrigin, window.runs]"
 """When the document was loaded, and how often the page's script has run since."""
@@ -81,7 +76,7 @@ ERRORS = '[data-testid="stException"], [data-testid="stAlertContentError"]'
 
 
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
-"""Nobody looks: to emulate a graphics card costs as much as everything else."""
+"""No picture is seen: to emulate a graphics card costs as much as everything else."""
 
 _SCRIPTS = "--js-flags=--no-opt --single-threaded"
 """A page lives for seconds: scripts that are compiled a second time, in threads of their own, never pay for that."""
@@ -111,7 +106,7 @@ class Served:
     """As the command printed it: with the token."""
     process: "subprocess.Popen[bytes]"
     output: Path
-    told: Path
+    log: Path
 
     def stop(self) -> tuple[int, str]:
         """End the process as Ctrl-C does; gives its exit code and what it wrote."""
@@ -119,8 +114,8 @@ class Served:
         return self.process.wait(timeout=60), self.output.read_text()
 
     def connections(self) -> list[str]:
-        """Return what the process has asked the network for, beside its own address."""
-        return [line for line in self.told.read_text().splitlines() if "127.0.0.1" not in line]
+        """Return the requests of the process to the network, except those to its own address."""
+        return [line for line in self.log.read_text().splitlines() if "127.0.0.1" not in line]
 
 
 @contextmanager
@@ -128,14 +123,14 @@ def served(
     warehouse: Path, folder: Path, *options: str, browser: str = "--no-browser", **environment: str
 ) -> Iterator[Served]:
     """Serve a warehouse until the end, from a folder; notes go there too. With "" the command opens the browser."""
-    port, told = free_port(), folder / "connections.txt"
+    port, connections = free_port(), folder / "connections.txt"
     arguments = ["dashboard", "--port", port, "--db", warehouse, *([browser] if browser else []), *options]
-    command = [sys.executable, "-c", _SERVER, told, *arguments]
+    command = [sys.executable, "-c", _SERVER, connections, *arguments]
     # It may be killed, and then leaves what it keeps for a download.
     with started(command, port, folder, TMPDIR=str(folder), **environment) as process:
         output = folder / OUTPUT
         (url,) = (line.split()[0] for line in output.read_text().splitlines() if line.startswith(address(port)))
-        yield Served(url, process, output, told)
+        yield Served(url, process, output, connections)
 
 
 def free_port() -> int:
@@ -153,7 +148,7 @@ def started(
     command: Sequence[object], port: int, folder: Path, **environment: str
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """Start a server of Streamlit's, wait until it answers, and kill it at the end; what it writes is in the folder."""
-    arguments = [str(one) for one in command]
+    arguments = [str(argument) for argument in command]
     with (
         (folder / OUTPUT).open("wb") as output,
         subprocess.Popen(
@@ -232,7 +227,7 @@ class Visit:
         self.drawn(before)
 
     def leave(self) -> list[str]:
-        """Close all tabs but the first, and return what has gone wrong since the last time."""
+        """Close all tabs but the first, and return the errors since the last time."""
         self.page, *others = self.context.pages
         for tab in others:
             tab.close()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import DupFd
 from pathlib import Path
@@ -21,9 +22,9 @@ COMMAND = [sys.executable, "-c", "from talkhouse.cli import main; main()"]
 _processes = multiprocessing.get_context("forkserver")
 _OURS = [
     *("talkhouse.cli.commands", "talkhouse.cli.contents"),
-    *("talkhouse.build.staging", "talkhouse.explore.search", "talkhouse.explore.dialogue"),
-    "talkhouse.explore.inventory",
-    *("talkhouse.query.manifest", "talkhouse.query.export", "talkhouse.query.sandbox", "talkhouse.restore.verify"),
+    *("talkhouse.load.staging", "talkhouse.search.containing", "talkhouse.dialogues.dialogue"),
+    "talkhouse.warehouse.build_facts",
+    *("talkhouse.export.manifest", "talkhouse.export.export", "talkhouse.export.sandbox", "talkhouse.restore.verify"),
     *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write_lake", "talkhouse.guess.inspection"),
     *(f"talkhouse.ingest.corpora.{corpus_id}" for corpus_id in corpora()),
 ]
@@ -57,10 +58,10 @@ def run_bytes(
     text: str = "",
     before: Callable[[], object] = nothing,
 ) -> "subprocess.CompletedProcess[bytes]":
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        given.write(text.encode())
-        given.seek(0)
-        streams = [stream.fileno() for stream in (given, output, errors)]
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        stdin.write(text.encode())
+        stdin.seek(0)
+        streams = [stream.fileno() for stream in (stdin, output, errors)]
         process = _started(arguments, cwd, {"COLUMNS": "100", **(env or {})}, streams, before)
         process.join()
         shown = [os.pread(stream, os.fstat(stream).st_size, 0) for stream in streams[1:]]
@@ -74,19 +75,18 @@ def on_a_terminal(arguments: Sequence[object], cwd: Path, columns: int = 100) ->
     leader, follower = pty.openpty()
     process = _started(arguments, cwd, {"TERM": "xterm-256color", "COLUMNS": str(columns)}, [follower] * 3)
     os.close(follower)
-    shown = b""
-    while piece := _read(leader):
-        shown += piece
+    shown = read_terminal(leader)
     process.join()
-    os.close(leader)
     return shown.decode()
 
 
-def _read(leader: int) -> bytes:
-    try:
-        return os.read(leader, 65_536)
-    except OSError:  # the process has ended
-        return b""
+def read_terminal(leader: int) -> bytes:
+    """Return all that is shown until the processes on a terminal have ended."""
+    shown = b""
+    with os.fdopen(leader, "rb", buffering=0) as terminal, suppress(OSError):  # which says that they have ended
+        while piece := terminal.read(65_536):
+            shown += piece
+    return shown
 
 
 class _Stream:
@@ -110,8 +110,8 @@ def _started(
     streams: list[int],
     before: Callable[[], object] = nothing,
 ) -> BaseProcess:
-    given = ([str(argument) for argument in arguments], cwd or Path.cwd(), {**os.environ, **env})
-    process = _processes.Process(target=_main, args=(*given, [_Stream(stream) for stream in streams], before))
+    context = ([str(argument) for argument in arguments], cwd or Path.cwd(), {**os.environ, **env})
+    process = _processes.Process(target=_main, args=(*context, [_Stream(stream) for stream in streams], before))
     process.start()
     return process
 

@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, Phase, is_hypothesis_test, seed, settings
 from playwright.sync_api import Browser
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import BuildResult, build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import BuildResult, build
 from tests import postgres_server, root_rights
 from tests.browser import launched
 from tests.parts_and_spans import FILL
@@ -88,7 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items if config.option.regen else ():
         if "regen" in getattr(item, "fixturenames", ()):
             item.own_markers = [mark for mark in item.own_markers if mark.name != "slow"]
-    # What installs packages waits for a network and takes long: it begins first, so that nobody waits for it at last.
+    # What installs packages waits for a network and takes long: it begins first, so that no worker waits at the end.
     items.sort(key=lambda item: not hasattr(getattr(item, "module", None), "outside"))
     tests = {item: item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}
     if lane == "slow":
@@ -103,7 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def how_many(examples: int, shares: dict[str, float] = LANES) -> int:
-    """Return how many of these examples a property test takes in the lane that runs."""
+    """Return the number of these examples that a property test takes in the current lane."""
     return max(2, round(examples * shares[settings.get_current_profile_name()]))
 
 

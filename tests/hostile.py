@@ -5,9 +5,10 @@ from pathlib import Path
 
 import duckdb
 
+from talkhouse.escaping import visible
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata
-from talkhouse.visible import visible
+from tests.data_files import data_of
 
 OUTSIDE = "http://outside.example"
 
@@ -22,23 +23,7 @@ TEXTS = [
 ]
 """Texts that mean something to HTML, Markdown, Streamlit, Vega, templates, formats and patterns; and other scripts."""
 
-_TEXTS = {
-    "turns": ["text"],
-    "texts": ["text"],
-    "personas": ["text"],
-    "dialogues": ["title", "domain"],
-    "speakers": ["name"],
-    "labels": ["meaning"],
-    "schemes": ["description"],
-    "releases": ["title", "description"],
-    "corpora": ["title", "description", "terms", "licence", "citation", "made_from"],
-    "corpus_terms": ["note"],
-    "meta.findings": ["detail", "pointer"],
-    "meta.rules": ["condition", "remedy"],
-    "meta.checks": ["condition"],
-    "meta.exceptions": ["scope", "reason"],
-    "meta.loads": ["source"],
-}
+_TEXTS = data_of(__file__)["texts"]
 _NAMES = ("release", "split", "subset", "label", "rule", "dialogue_id", "record_id", "source_file_id", "language")
 """Columns whose values are names: half of them are changed, alike in every table."""
 
@@ -89,9 +74,9 @@ def _toml(text: str) -> str:
 
 
 def _headline(text: str) -> str:
-    sentence, said = text.replace("{", "{{").replace("}", "}}") + "{said}", f"select {literal(visible(text))} as said"
+    sentence, sql = text.replace("{", "{{").replace("}", "}}") + "{said}", f"select {literal(visible(text))} as said"
     link = f"read?a=>)![a]({OUTSIDE}/h.png)"
-    return f"[[headlines]]\nsentence = {_toml(sentence)}\nsql = {_toml(said)}\nlink = {_toml(link)}\n"
+    return f"[[headlines]]\nsentence = {_toml(sentence)}\nsql = {_toml(sql)}\nlink = {_toml(link)}\n"
 
 
 def _chart(place: int, kind: str) -> str:

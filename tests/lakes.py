@@ -48,4 +48,4 @@ def with_odd_texts(sample: Path, path: Path) -> Path:
 
 
 def differences(found: tuple[Checked, ...]) -> list[str]:
-    return [one.difference for one in found if one.difference]
+    return [compared.difference for compared in found if compared.difference]

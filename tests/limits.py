@@ -25,7 +25,7 @@ class Limit:
 
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
-    """Let this process write no file of more bytes, as if the disk were full."""
+    """Forbid this process to write files of more bytes, as if the disk were full."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:

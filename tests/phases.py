@@ -10,101 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_BUILD = {
-    "lock": "talkhouse.build.workspace:locked",
-    "clear": "shutil:rmtree",
-    "open": "talkhouse.schema.warehouse:connect",
-    "template": "talkhouse.build.staging:open_template",
-    "keep": "talkhouse.build.staging:copy_kept",
-    "read": "talkhouse.build.staging:load_corpus",
-    "quarantine": "talkhouse.build.staging:check_quarantine",
-    "examples": "talkhouse.build.staging:fill_examples",
-    "check": "talkhouse.build.staging:run_checks",
-    "record": "talkhouse.build.staging:record_load",
-    "sync": "talkhouse.build.workspace:sync",
-}
-_OF_ANY = {"open": "talkhouse.schema.warehouse:connect", "clear": "shutil:rmtree"}
-_RESTORE = {
-    **_OF_ANY,
-    "write back": "talkhouse.restore.write_back:write_files",
-    "write": "talkhouse.restore.write_back:OpenFiles.append",
-}
-PHASES = {
-    "build": {**_BUILD, "plan": "talkhouse.build.run:plan", "publish": "talkhouse.build.run:publish"},
-    "replay": {
-        **_BUILD,
-        "write back": "talkhouse.replay.run:fill",
-        "compare": "talkhouse.replay.run:_compare",
-        "publish": "talkhouse.replay.run:publish",
-    },
-    "restore": {**_RESTORE, "move": "talkhouse.system.atomic_output:_move_content"},
-    "verify": {**_RESTORE, "compare": "talkhouse.restore.verify:_compared"},
-    "export": {
-        **_OF_ANY,
-        "select": "talkhouse.query.export:select",
-        "rows": "talkhouse.query.export:_write",
-        "manifest": "talkhouse.query.export:manifest.describe",
-        "move": "talkhouse.query.export:move_into_place",
-    },
-    "package": {
-        **_OF_ANY,
-        "plan": "talkhouse.packages.plan:_config",
-        "rows": "talkhouse.packages.tables:_write_config",
-        "rename": "talkhouse.packages.tables:_named",
-        "card": "talkhouse.packages.huggingface:card",
-        "descriptions": "talkhouse.packages.export:write_descriptions",
-        "manifest": "talkhouse.packages.export:write_manifest",
-        "move": "talkhouse.system.atomic_output:_move_content",
-    },
-    "publish": {
-        **_OF_ANY,
-        "connect": "talkhouse.postgres.publish:connected",
-        "plan": "talkhouse.postgres.publish:make_plan",
-        "load": "talkhouse.postgres.publish:load",
-        "copy": "talkhouse.postgres.load:_copy_rows",
-        "compare": "talkhouse.postgres.publish:check_equal",
-        "record": "talkhouse.postgres.publish:write_record",
-        "replace": "talkhouse.postgres.publish:replace_former",
-        "grant": "talkhouse.postgres.publish:_grant",
-        "clear": "talkhouse.postgres.publish:drop_replaced",
-    },
-    "lake": {
-        **_OF_ANY,
-        "translate": "talkhouse.lake.write_lake:translate",
-        "compare": "talkhouse.lake.write_lake:make_plan",
-        "write": "talkhouse.lake.lake_files:write",
-        "keep": "talkhouse.lake.lake_files:link",
-        "publish": "talkhouse.lake.folder:publish",
-        "sync": "talkhouse.lake.folder:sync",
-        "remove": "talkhouse.lake.folder:_remove_older",
-    },
-    "new": {
-        "look": "talkhouse.guess.new_declaration:looked_into",
-        "write": "talkhouse.guess.new_declaration:private_folder",
-        "link": "os:link",
-        "clear": "shutil:rmtree",
-    },
-    "save": {
-        **_OF_ANY,
-        "score": "talkhouse.scores.score:score_examples",
-        "save": "talkhouse.warehouse.beside:private_folder",
-        "examples": "talkhouse.scores.saved_runs:_save_rows",
-        "move": "talkhouse.warehouse.beside:move_into_place",
-    },
-    "notes": {
-        **_OF_ANY,
-        "copy": "talkhouse.warehouse.beside:private_folder",
-        "move": "talkhouse.warehouse.beside:move_into_place",
-    },
-    "superset": {
-        **_OF_ANY,
-        "check": "talkhouse.superset.bundle:_check_declared",
-        "datasets": "talkhouse.superset.bundle:dataset",
-        "charts": "talkhouse.superset.bundle:chart",
-        "pack": "talkhouse.superset.bundle:_write",
-        "move": "talkhouse.system.atomic_output:move_into_place",
-    },
-}
+from tests.data_files import data_of
+
+PHASES = data_of(__file__)
 """Phase -> the function that begins it."""
 
 _START = "click.core:Command.__call__"
@@ -202,12 +110,12 @@ def instants(trace: Path, number: int) -> list[Instant]:
             longest[phase] = Instant(phase, nth, end - at)
     found = list(longest.values())
     rounds = -(-number // len(found))
-    some = [Instant(one.phase, one.nth, one.seconds * turn / rounds) for turn in range(rounds) for one in found]
+    some = [Instant(at.phase, at.nth, at.seconds * turn / rounds) for turn in range(rounds) for at in found]
     # Of more phases than that, the last one and some before it: in the first ones nothing has been made yet.
     return [some[(index + 1) * len(some) // number - 1] for index in range(number)]
 
 
 def last(trace: Path) -> str:
-    """Tell which phase was reached last but for the end, in which what is left is cleared."""
+    """Return the phase that was reached last but for the end, in which what is left is cleared."""
     phases = [line.split("\t")[0] for line in trace.read_text().splitlines()]
     return next(phase for phase in reversed(phases) if phase != "clear")

@@ -1,4 +1,4 @@
-"""Invented packages that bring a corpus, laid out as pip installs them: a module beside its metadata."""
+"""Invented packages that bring a corpus, laid out as pip installs them: a module next to its metadata."""
 
 import sys
 from pathlib import Path

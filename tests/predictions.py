@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from talkhouse.ingest.known.origins import OWN
+from talkhouse.ingest.registry.origins import OWN
 from tests.samples import RELEASES
 
 BREAKDOWNS = f"{RELEASES}.breakdown_detection"
@@ -22,7 +22,7 @@ def gold() -> dict[tuple[str, int], str]:
     for path in sorted((OWN / RELEASES / "sample" / "DBDC3").glob(f"{RELEASES}/*/eval/*/*.log.json")):
         language, _, folder = path.parts[-4:-1]
         for turn in json.loads(path.read_text(encoding="utf-8"))["turns"]:
-            votes = Counter(one["breakdown"] for one in turn["annotations"])
+            votes = Counter(annotation["breakdown"] for annotation in turn["annotations"])
             if votes:
                 record = f"{RELEASES}/{RELEASES}/{language}/{folder}/{path.name.partition('.')[0]}"
                 found[record, turn["turn-index"]] = max(LABELS, key=lambda label: votes[label])

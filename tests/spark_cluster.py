@@ -50,7 +50,7 @@ class _Process:
                 cwd=folder,
             )
 
-    def said(self, pattern: str) -> re.Match[str]:
+    def logged(self, pattern: str) -> re.Match[str]:
         """Wait for a line of the log."""
         end = time.monotonic() + _WAIT
         while not (found := re.search(pattern, self.log.read_text())):
@@ -81,7 +81,7 @@ class Cluster:
         self.folder = folder
         self.workers: list[_Process] = []
         self._master = _Process("master", folder)
-        self.url = self._master.said(r"Starting Spark master at (spark://\S+)")[1]
+        self.url = self._master.logged(r"Starting Spark master at (spark://\S+)")[1]
 
     def add_workers(self, number: int) -> None:
         """Start workers, and wait until the master knows them."""
@@ -92,7 +92,7 @@ class Cluster:
             started.append(_Process(name, self.folder, *arguments))
             self.workers.append(started[-1])
         for worker in started:
-            worker.said("Successfully registered with master")
+            worker.logged("Successfully registered with master")
 
     @property
     def log(self) -> str:

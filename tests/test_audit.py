@@ -14,7 +14,7 @@ ACCEPTED: dict[str, str] = {}
 """Ids of vulnerabilities that do not concern Talkhouse, each with the reason."""
 
 KNOWN = "jinja2==2.4.1"
-"""A package of which the database knows vulnerabilities: what finds none there would find none anywhere."""
+"""A package with known vulnerabilities: an audit that finds none there would find none anywhere."""
 
 AUDIT = ["uv", "run", "--no-project", "--with", "pip-audit", "pip-audit"]
 OPTIONS = ["--strict", "--no-deps", "--disable-pip", "--format", "json", "--output", "found.json"]
@@ -31,7 +31,7 @@ def audit(requirements: str, folder: Path) -> dict[str, set[str]]:
     if any(sign in done.stderr for sign in UNREACHABLE):
         raise LookupError(done.stderr.strip().splitlines()[-1])
     found = json.loads((folder / "found.json").read_text())["dependencies"]
-    return {one["name"]: ids for one in found if (ids := {each["id"] for each in one["vulns"]})}
+    return {package["name"]: ids for package in found if (ids := {each["id"] for each in package["vulns"]})}
 
 
 @pytest.fixture

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.outside import run
 from tests.test_docs import RECIPES, ROOT, blocks, commands
 
-pytestmark = pytest.mark.slow
+slow, packages = pytest.mark.slow, pytest.mark.packages
 
 OLDEST = "1.2.2"
 OLDEST_ATTACHED = "1.4.4"
@@ -42,6 +43,14 @@ def answers(program: Sequence[str], statements: Sequence[str], *file: Path) -> l
     return found
 
 
+IN_SLOW = (OLDEST_ATTACHED, "DuckDB's command line", "SQLAlchemy", "ibis", "Jupyter", "marimo", "Node")
+"""What the slow lane tries; to install all others takes it minutes."""
+
+
+def in_lanes(*cases: str) -> list[ParameterSet]:
+    return [pytest.param(case, marks=slow if case in IN_SLOW else packages) for case in cases]
+
+
 @pytest.fixture(scope="module")
 def views(opened: duckdb.DuckDBPyConnection) -> list[str]:
     rows = opened.execute("select format('{}.\"{}\"', schema_name, view_name) from duckdb_views() where not internal")
@@ -58,19 +67,20 @@ def expected(queries: list[str], filled: Path) -> dict[str, str]:
     return dict(zip(queries, answers([sys.executable], queries, filled), strict=True))
 
 
-@pytest.mark.parametrize("version", [OLDEST, OLDEST_ATTACHED, LAST_BEFORE_2])
+@pytest.mark.parametrize("version", in_lanes(OLDEST, OLDEST_ATTACHED, LAST_BEFORE_2))
 def test_an_older_duckdb_gives_the_same_rows_of_views_and_recipes(
     version: str, queries: list[str], expected: dict[str, str], filled: Path
 ) -> None:
     assert dict(zip(queries, answers(in_duckdb(version), queries, filled), strict=True)) == expected
 
 
+@packages
 def test_so_does_the_oldest_after_attach_and_use(queries: list[str], expected: dict[str, str], filled: Path) -> None:
     _, _, *found = answers(in_duckdb(OLDEST), [attach(filled), "use w", *queries])
     assert dict(zip(queries, found, strict=True)) == expected
 
 
-@pytest.mark.parametrize("version", [OLDEST_ATTACHED, LAST_BEFORE_2])
+@pytest.mark.parametrize("version", in_lanes(OLDEST_ATTACHED, LAST_BEFORE_2))
 def test_its_views_need_no_use_from_1_4_4_on(
     version: str, views: list[str], expected: dict[str, str], filled: Path
 ) -> None:
@@ -84,14 +94,15 @@ def sections() -> dict[str, str]:
 
 
 def programs(text: str) -> dict[str, str]:
-    return dict(re.findall(r"`(\w+\.\w+)`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    return dict(re.findall(r"`([\w/]+\.\w+)`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
 
-@pytest.mark.parametrize("title", sections())
+@pytest.mark.parametrize("title", in_lanes(*sections()))
 def test_commands_and_programs_of_the_page_work(title: str, filled: Path, tmp_path: Path) -> None:
     text = sections()[title]
     shutil.copyfile(filled, tmp_path / "talkhouse.duckdb")
     for name, program in programs(text).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(program, encoding="utf-8")
     for command in commands(text):
         words = shlex.split(command)

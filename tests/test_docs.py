@@ -13,19 +13,22 @@ from textwrap import shorten
 import duckdb
 import pytest
 
-from docs.commands import commands_page
+from docs.commands import commands_pages
+from docs.plan import plan
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.catalogue import catalogue
 from tests.commands import run as start
 
 ROOT = Path(__file__).parent.parent
-README = ROOT / "README.md"
-RECIPES = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+START = ROOT / "docs" / "start.md"
+README, FAQ, RECIPES = (
+    (ROOT / f"{name}.md").read_text(encoding="utf-8") for name in ("README", "docs/faq", "docs/recipes")
+)
 
 PACKAGES = ("schema", "migrations", "queries", "ingest", "talkhouse")
 """Folders of packages, as they lie in the repository."""
 
-NO_ROOMS = ("ingest/corpora", "migrations/versions", "talkhouse/scaffold/templates")
+NO_ROOMS = ("ingest/corpora", "migrations/versions", "talkhouse/new_corpus/templates")
 """Folders with code that are no rooms."""
 
 ENDLESS = ("uv run talkhouse dashboard",)
@@ -37,9 +40,12 @@ SERVERS = ("uv run talkhouse fetch",)
 OTHERS = ("uv run pytest", "uv run ruff", "uv run mypy", "uv tool install", "uv run alembic", "git clone", "cd ")
 """Commands in the documents that are not Talkhouse's."""
 
+SYSTEM = ("cp", "ln", "mkdir", "mv")
+"""Commands of the system in the documents, which are run too."""
+
 
 def blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^ *```{language}\n(.*?)^ *```$", page, re.MULTILINE | re.DOTALL)
 
 
 def commands(page: str) -> list[str]:
@@ -50,6 +56,9 @@ def commands(page: str) -> list[str]:
 
 def run(command: str, folder: Path) -> None:
     words = shlex.split(command)
+    if words[0] in SYSTEM:
+        subprocess.run(words, cwd=folder, check=True)
+        return
     if words[:2] == ["uv", "run"]:
         words = words[2:]
     assert words[0] == "talkhouse", command
@@ -76,7 +85,19 @@ SLOW = pytest.mark.slow
         "README.md",
         *(
             pytest.param(f"docs/{name}.md", marks=SLOW)
-            for name in ("start", "data", "recipes", "bi", "scores", "overlap", "releases", "diff", "notes")
+            for name in (
+                "start",
+                "data",
+                "recipes",
+                "bi",
+                "scores",
+                "score-compare",
+                "overlap",
+                "releases",
+                "diff",
+                "notes",
+                "operating",
+            )
         ),
     ],
 )
@@ -91,8 +112,7 @@ def test_every_command_of_a_page_works(page: str, folder: Path) -> None:
 
 def check_part(page: Path, name: str, written: str, regen: bool, same: Callable[[str], str] = str) -> None:
     """Compare what stands between ``<!-- name -->`` and ``<!-- /name -->``; ``--regen`` writes it again."""
-    text = page.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(f"<!-- {name} -->\n")
+    before, begin, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
     current, end, after = rest.partition(f"<!-- /{name} -->")
     assert begin, f"{page} has no part {name}"
     assert end, f"{page} has no end of {name}"
@@ -107,16 +127,16 @@ def without_figures(output: str) -> str:
     return re.sub(r"\([0-9.]+ MB|in [0-9.]+ s", "", output)
 
 
-def test_the_readme_shows_what_its_commands_print(folder: Path, regen: bool) -> None:
+def test_the_first_page_shows_what_its_commands_print(folder: Path, regen: bool) -> None:
     (folder / "talkhouse.duckdb").unlink()
     shown = {}
     for name in ("build", "sql"):
         command = next(
-            line for line in commands(README.read_text(encoding="utf-8")) if line.startswith(f"uv run talkhouse {name}")
+            line for line in commands(START.read_text(encoding="utf-8")) if line.startswith(f"uv run talkhouse {name}")
         )
         shown[name] = start(*shlex.split(command)[3:], cwd=folder, env={"COLUMNS": "110"}).stdout
     for name, output in shown.items():
-        check_part(README, name, f"```text\n{output}```\n", regen, without_figures)
+        check_part(START, name, f"```text\n{output}```\n", regen, without_figures)
 
 
 def listing() -> str:
@@ -143,20 +163,43 @@ def test_the_rooms_are_listed(regen: bool) -> None:
     check_part(ROOT / "CONTRIBUTING.md", "rooms", "".join(f"{line}\n" for line in lines), regen)
 
 
-def test_the_page_of_commands_is_as_their_help(regen: bool) -> None:
-    page = ROOT / "docs" / "commands.md"
+def test_the_plan_of_the_rooms_is_drawn(regen: bool) -> None:
+    check_part(ROOT / "docs" / "read-the-code.md", "plan", plan(), regen)
+
+
+def test_a_word_of_the_glossary_means_one_thing() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    listed = [word for row in re.findall(r"^\| ([^|]+) \| .+ \|$", page, re.MULTILINE) for word in row.split(", ")]
+    words = [word for word in listed if word != "word"]
+    assert len(words) > 100
+    assert sorted(words) == sorted({*words})
+
+
+def check_pages(name: str, pages: dict[str, str], regen: bool) -> None:
+    """Compare the generated pages ``docs/NAME.md`` and those in ``docs/NAME/``; ``--regen`` writes them again."""
+    docs = ROOT / "docs"
     if regen:
-        page.write_text(commands_page(), encoding="utf-8")
-    assert page.read_text(encoding="utf-8") == commands_page()
+        shutil.rmtree(docs / name, ignore_errors=True)
+        (docs / name).mkdir()
+        for place, text in pages.items():
+            (docs / place).write_text(text, encoding="utf-8")
+    written = [docs / f"{name}.md", *(docs / name).iterdir()]
+    assert {page.relative_to(docs).as_posix(): page.read_text(encoding="utf-8") for page in written} == pages
 
 
-@pytest.mark.parametrize("query", blocks(RECIPES, "sql"), ids=lambda query: shorten(query, 60, placeholder="..."))
+def test_the_pages_of_commands_are_as_their_help(regen: bool) -> None:
+    check_pages("commands", commands_pages(), regen)
+
+
+@pytest.mark.parametrize(
+    "query", blocks(README + RECIPES, "sql"), ids=lambda query: shorten(query, 60, placeholder="...")
+)
 def test_a_recipe_gives_rows(query: str, con: duckdb.DuckDBPyConnection) -> None:
     assert con.execute(query).fetchmany(1), query
 
 
 @SLOW
-@pytest.mark.parametrize("program", blocks(RECIPES, "python"))
+@pytest.mark.parametrize("program", blocks(FAQ + RECIPES, "python"))
 def test_every_program_of_the_recipes_works(program: str, folder: Path) -> None:
     shown = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=300)
     assert shown.returncode == 0, shown.stderr

@@ -1,6 +1,7 @@
 """The pages on packages and on training are run as they stand: commands, and programs in environments of their own."""
 
 import ast
+import json
 import re
 import shlex
 import shutil
@@ -14,7 +15,9 @@ from tests.test_docs import ROOT, blocks, commands, run
 
 pytestmark = pytest.mark.packages
 
-PACKAGES, TRAINING = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("packages", "training"))
+PACKAGES, TRAINING, CHAT = (
+    (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("packages", "training", "chat")
+)
 
 VIEW = "".join(re.findall(r"export (\w+\.\w+) --split dev", PACKAGES))
 CORPUS = VIEW.partition(".")[0]
@@ -55,6 +58,14 @@ def test_the_page_on_packages_is_run_from_the_first_command_to_the_last(sample: 
     assert ast.literal_eval(records.removeprefix("Counter(").removesuffix(")")) == labels
     assert dialogues.startswith(f"{dialogue_count} {turn_count} ")
     assert files == str({"train": every})
+
+
+@pytest.mark.slow
+def test_the_page_on_chats_is_run_from_the_first_command_to_the_last(sample: Path, tmp_path: Path) -> None:
+    shown = run_page(CHAT, sample, tmp_path)
+    lines = (tmp_path / "chats" / "dev.jsonl").read_text("utf-8").splitlines()
+    role = json.loads(lines[0])["messages"][0]["role"]
+    assert [printed[-1] for printed in shown.values()] == [f"{len(lines)} {role}"]
 
 
 def test_the_page_on_training_is_run_from_the_first_command_to_the_last(sample: Path, tmp_path: Path) -> None:

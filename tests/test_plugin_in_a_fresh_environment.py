@@ -1,4 +1,4 @@
-"""A package with a corpus of its own beside Talkhouse, both installed as users install them."""
+"""A package with a corpus of its own next to Talkhouse, both installed as users install them."""
 
 import json
 import shutil

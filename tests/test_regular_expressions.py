@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 _OFTEN = ("\n", "\r\n", " ", "0", "a", '"', '\\"', "\\", "[", "<", "<!-- -->")
 
 
-def _ours() -> Iterator[tuple[re.Pattern[Any], set[str], str]]:
+def _own_patterns() -> Iterator[tuple[re.Pattern[Any], set[str], str]]:
     """Yield the pattern of each name of a module, and of each call with one: how it is used, and where."""
     for path in (path for room in ("schema", "queries", "ingest", "talkhouse") for path in (ROOT / room).rglob("*.py")):
         if "templates" in path.parts or "re." not in (source := path.read_text()):
@@ -24,9 +24,9 @@ def _ours() -> Iterator[tuple[re.Pattern[Any], set[str], str]]:
         known = vars(import_module(module if module.startswith("talkhouse") else f"talkhouse.{module}"))
         used: dict[str, set[str]] = {name: set() for name, value in known.items() if isinstance(value, re.Pattern)}
         for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
-            whose, _, how = ast.unparse(call.func).rpartition(".")
-            used.get(whose, set()).add(how)
-            if whose == "re" and hasattr(re.Pattern, how) and isinstance(call.args[0], ast.Constant):
+            owner, _, how = ast.unparse(call.func).rpartition(".")
+            used.get(owner, set()).add(how)
+            if owner == "re" and hasattr(re.Pattern, how) and isinstance(call.args[0], ast.Constant):
                 yield re.compile(call.args[0].value), {how}, f"{module}:{call.lineno}"
         yield from ((known[name], hows, f"{module}.{name}") for name, hows in used.items())
 
@@ -40,7 +40,7 @@ def _seconds(pattern: re.Pattern[Any], hows: set[str], text: Any, times: int) ->
 
 @pytest.mark.slow
 def test_none_takes_the_square_of_a_text() -> None:
-    for pattern, hows, where in _ours():
+    for pattern, hows, where in _own_patterns():
         is_bytes = isinstance(pattern.pattern, bytes)
         source = pattern.pattern.decode() if is_bytes else pattern.pattern
         units = {*_OFTEN, *source, *re.findall(r"[^\\()\[\]{}.*+?|]+", source)}

@@ -21,7 +21,7 @@ def rows() -> list[list[str]]:
 
 @cache
 def functions_of(path: Path) -> set[str]:
-    return {one.name for one in ast.walk(ast.parse(path.read_bytes())) if isinstance(one, ast.FunctionDef)}
+    return {node.name for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.FunctionDef)}
 
 
 def test_every_promise_has_a_test_that_exists() -> None:

@@ -1,5 +1,6 @@
 """The wheel: it installs one package, and leaves those of others alone."""
 
+import re
 import tomllib
 import zipfile
 from pathlib import Path
@@ -7,13 +8,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.build import template
 from talkhouse.ingest.registry import corpora
+from talkhouse.load import template
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.system import cache
 from talkhouse.translation.translate import left_out
 from tests import outside
-from tests.talkhouse.build.test_template import DESCRIBED
+from tests.talkhouse.load.test_template import DESCRIBED
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "talkhouse" / "shipped"
@@ -38,9 +39,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_wheel_has_what_the_repository_has_and_nothing_at_the_top(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
+    archive = zipfile.ZipFile(wheel)
+    names = set(archive.namelist())
     metadata = {name for name in names if ".dist-info/" in name}
     assert "talkhouse/py.typed" in names
+    (described,) = (archive.read(name).decode() for name in metadata if name.endswith("/METADATA"))
+    assert "# Talkhouse" in described
+    assert not re.findall(r"\]\((?!https?:|#)[^)]*\)", described), "an index has no other file of the repository"
     inside = {
         f"{'' if top == 'talkhouse' else 'talkhouse/'}{path.relative_to(ROOT)}"
         for top in ("talkhouse", "ingest", "migrations", "queries", "schema")
@@ -51,7 +56,7 @@ def test_the_wheel_has_what_the_repository_has_and_nothing_at_the_top(wheel: Pat
     assert sorted(Path(name).name.partition("-")[0] for name in shipped) == ["left_out", "template", "views"]
     # Streamlit finds a component by the project file in the package's folder.
     assert names - metadata - shipped == inside | {"talkhouse/pyproject.toml"}
-    # pip compiles each Python file beside it: the sample of a corpus would have another file there than here.
+    # pip compiles each Python file into one next to it: the sample of a corpus would have another file there than here.
     assert not [name for name in names if "/sample/" in name and name.endswith(".py")]
 
 
@@ -65,10 +70,10 @@ def test_its_template_is_what_sqlalchemy_and_the_views_make(
     (shipped,) = (tmp_path / "talkhouse" / "shipped").glob("template-*")
     splits = {name: corpus.splits for name, corpus in corpora().items()}
     with template.open_template(tmp_path / "made.duckdb", catalogue(), splits) as con:
-        made = con.execute(DESCRIBED).fetchall()
+        columns = con.execute(DESCRIBED).fetchall()
         assert left_out(con, catalogue()) == []
     with duckdb.connect(shipped, read_only=True) as con:
-        assert con.execute(DESCRIBED).fetchall() == made
+        assert con.execute(DESCRIBED).fetchall() == columns
     names = {path.name for path in shipped.parent.iterdir()}
     assert names == {path.name for path in (tmp_path / "cache" / "talkhouse").iterdir()}, (
         "under the keys of builds here"

@@ -25,7 +25,7 @@ def invented(keys: Keys) -> pl.DataFrame:
     random = np.random.default_rng(7)
     vectors = random.standard_normal((len(keys), SIZE)) * random.uniform(0.1, 9, (len(keys), 1)) + 0.5
     return pl.DataFrame(
-        {"dialogue_id": [one for one, _ in keys], "turn_index": [turn for _, turn in keys], "vector": vectors.tolist()}
+        {"dialogue_id": [id_ for id_, _ in keys], "turn_index": [turn for _, turn in keys], "vector": vectors.tolist()}
     )
 
 
@@ -37,8 +37,7 @@ def save_model(folder: Path, words: Sequence[str] = WORDS) -> None:
     from model2vec import StaticModel
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    places = {word: place for place, word in enumerate(words)}
-    tokenizer = Tokenizer(models.WordLevel(places, unk_token=words[0]))
+    tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token=words[0]))
     tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
     vectors = np.random.default_rng(len(words)).standard_normal((len(words), 8)).astype(np.float32)
     StaticModel(vectors, tokenizer).save_pretrained(folder)

@@ -1,4 +1,4 @@
-"""Warehouses beside the raw files that they were built from: the samples, and the publishers' where they are."""
+"""Warehouses and the raw files that they were built from: the samples, and the publishers' files if present."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -12,9 +12,9 @@ Row = dict[str, Any]
 
 
 def headlines(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[Row | None]:
-    """Return the values of each headline of a corpus's page; None where it has nothing to say."""
-    (declared,) = [one.dashboard for one in dashboards() if one.folder == corpus_id]
-    rows = [dicts(con.execute(one.sql)) for one in declared.headlines]
+    """Return the values of each headline of a corpus's page, or None if it is empty."""
+    (declared,) = [file.dashboard for file in dashboards() if file.folder == corpus_id]
+    rows = [dicts(con.execute(headline.sql)) for headline in declared.headlines]
     return [row[0] if row and None not in row[0].values() else None for row in rows]
 
 
@@ -29,7 +29,7 @@ def metric_rows(
 def close(value: Any) -> Any:
     """Compare numbers to within what sums of fractions differ by, and anything else as it is."""
     if isinstance(value, dict):
-        return {key: close(one) for key, one in value.items()}
+        return {key: close(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return tuple(map(close, value))
     return value if value is None or isinstance(value, str) else pytest.approx(float(value), abs=1e-9)

@@ -11,22 +11,22 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import BuildResult, build
-from talkhouse.explore.dialogue import show
-from talkhouse.explore.inventory import status
-from talkhouse.explore.search import search
+from talkhouse.dialogues.dialogue import show
+from talkhouse.export.export import export
+from talkhouse.export.selection import Filters
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import BuildResult, build
+from talkhouse.new_corpus.new_corpus import Like
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.files import DEFAULT_ROOT as QUERIES
-from talkhouse.query.export import export
-from talkhouse.query.selection import Filters
 from talkhouse.restore.raw_record import raw
 from talkhouse.restore.write_back import write_back
-from talkhouse.scaffold.templates import Like
 from talkhouse.schema.errors import RegistryError
+from talkhouse.search.containing import search
+from talkhouse.warehouse.build_facts import status
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
 
@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
     return laid_out(tmp_path, "teatime")
 
 
-def made(folder: Path, **options: Any) -> BuildResult:
+def build_in(folder: Path, **options: Any) -> BuildResult:
     return build(folder / "w.duckdb", Silent(), data=folder / "data", corpus_roots=(folder / "corpora",), **options)
 
 
@@ -73,7 +73,7 @@ class Invented(NamedTuple):
 @pytest.fixture(scope="module")
 def invented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Invented]:
     folder = laid_out(tmp_path_factory.mktemp("invented"), *IDS)
-    made(folder)
+    build_in(folder)
     with talkhouse.open(folder / "w.duckdb") as con:
         yield Invented(corpora((folder / "corpora",)), con, folder / "w.duckdb")
 
@@ -100,8 +100,8 @@ def test_the_page_shows_the_files_as_they_are_written(regen: bool) -> None:
 
 
 def test_they_are_declared(invented: Invented) -> None:
-    listed = {one["corpus_id"]: one for one in status(invented.con, invented.path)["corpora"]}
-    counts = {name: (one["licence"], one["dialogues"], one["turns"]) for name, one in listed.items()}
+    listed = {corpus["corpus_id"]: corpus for corpus in status(invented.con, invented.path, {})["corpora"]}
+    counts = {name: (corpus["licence"], corpus["dialogues"], corpus["turns"]) for name, corpus in listed.items()}
     assert counts == {"bookclub": ("CC0-1.0", 3, 5), "penpals": ("CC0-1.0", 3, 6), "teatime": ("CC0-1.0", 2, 5)}
     meanings = invented.con.execute("select label, meaning from main.labels where scheme = 'teatime.mood' order by all")
     assert meanings.fetchall() == [("+", "Well."), ("-", "Badly.")]
@@ -168,7 +168,7 @@ def test_teatime_is_checked(folder: Path, con: duckdb.DuckDBPyConnection) -> Non
     (folder / "data" / "teatime" / "train" / "bytes.txt").write_bytes(b"# Tea\nAnn: caf\xe9\n")
     (folder / "data" / "teatime" / "dev").mkdir()
     (folder / "data" / "teatime" / "dev" / "milk.txt").write_text("# Milk\nAnn: Yes.\n")
-    made(folder, limit=QuarantineLimit("100%"))
+    build_in(folder, limit=QuarantineLimit("100%"))
     with talkhouse.open(folder / "w.duckdb") as again:
         findings = "select rule, source_file_id, pointer from meta.findings order by rule"
         assert again.execute(findings).fetchall() == [
@@ -186,7 +186,7 @@ def test_an_exception_to_a_check_that_is_not_there_is_refused(folder: Path) -> N
     exempt = '    exceptions=(Exempt("label_are_declared", "teatime.mood", "So."),),\n    read=read,\n'
     declaration.write_text(text.replace("    read=read,\n", exempt), encoding="utf-8")
     with pytest.raises(RegistryError, match="expected: one of: labels_are_declared"):
-        made(folder)
+        build_in(folder)
 
 
 def test_it_is_exported(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -206,11 +206,11 @@ def test_it_is_found_and_shown(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_its_records_are_shown_as_published(invented: Invented) -> None:
-    con, ours = invented.con, invented.corpora
-    scones = (sample_of(ours["teatime"]) / "train" / "scones.txt").read_bytes()
+    con, known = invented.con, invented.corpora
+    scones = (sample_of(known["teatime"]) / "train" / "scones.txt").read_bytes()
     for name in ("teatime/train-scones", "teatime:train-scones", "scones", "teatime/train/scones.txt"):
-        assert raw(con, name, ours) == scones
-    assert raw(con, "penpals/train.csv#/e2", ours) == b'e2,Ben,"""Zero"" again?",cross\n'
+        assert raw(con, name, known) == scones
+    assert raw(con, "penpals/train.csv#/e2", known) == b'e2,Ben,"""Zero"" again?",cross\n'
     with pytest.raises(RegistryError, match="no code here reads or writes the corpus 'teatime'"):
         raw(con, "teatime/train-scones")
 
@@ -220,7 +220,7 @@ def test_a_file_that_is_there_twice_makes_its_examples_once(tmp_path: Path) -> N
     folder = laid_out(tmp_path, "bookclub")
     (folder / "data" / "bookclub" / "z").mkdir()
     shutil.copy(folder / "data" / "bookclub" / "train.json", folder / "data" / "bookclub" / "z")
-    made(folder)
+    build_in(folder)
     with talkhouse.open(folder / "w.duckdb") as con:
         assert con.execute("select count(*) from bookclub.tagging_train").fetchall() == [(3,)]
         assert con.execute("select count(*) from main.records").fetchall() == [(5,)]
@@ -243,13 +243,13 @@ def test_their_predictions_are_scored_and_a_mistake_in_a_reader_is_told(tmp_path
 
     command("build")
     scored = json.loads(command("score", "teatime.mood", "moods.csv", "--json", "--by", "split"))
-    values = {(one["slice"], one["name"]): (one["value"], one["official"]) for one in scored["metrics"]}
+    values = {(metric["slice"], metric["name"]): (metric["value"], metric["official"]) for metric in scored["metrics"]}
     assert (scored["rows"], values[None, "kappa"], values[None, "accuracy"]) == (3, (0, True), (2 / 3, False))
     assert values["split=train", "F1 macro"] == (pytest.approx(1 / 3), False)
     assert values["split=test", "kappa"] == (None, True)
     assert "kappa" in command("score", "teatime.mood", "--baseline", "oracle", "--split", "train")
     oracle = json.loads(command("score", "bookclub.tagging", "--baseline", "oracle", "--split", "train", "--json"))
-    assert [(one["name"], one["value"]) for one in oracle["metrics"] if one["official"]] == [("overlap", 1)]
+    assert [(metric["name"], metric["value"]) for metric in oracle["metrics"] if metric["official"]] == [("overlap", 1)]
     for corpus_id in IDS:
         assert "equal" in command("verify", "--corpus", corpus_id)
     before = (tmp_path / "w.duckdb").read_bytes()

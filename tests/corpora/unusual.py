@@ -12,12 +12,12 @@ import duckdb
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest import json_members
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.stored_record import StoredRecord
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from talkhouse.restore.write_back import write_back
 
 BOM = b"\xef\xbb\xbf"
@@ -137,8 +137,8 @@ def files_back(
 ) -> dict[str, bytes]:
     """Build files that are a record each, and restore them; each record alone is written as its whole file is."""
     out = folder / "out"
-    for one in restored(corpus, built(folder, corpus, texts, inside, form), out).values():
-        assert (out / one.path).read_bytes() == one.raw
+    for record in restored(corpus, built(folder, corpus, texts, inside, form), out).values():
+        assert (out / record.path).read_bytes() == record.raw
     return files_in(out / inside)
 
 
@@ -161,11 +161,11 @@ def restored(corpus: Corpus, warehouse: Path, folder: Path) -> dict[str, Written
     found: dict[str, Written] = {}
 
     def noted(records: Iterable[StoredRecord]) -> Iterator[StoredRecord]:
-        for one in records:
-            if one.record is not None:
-                raw = (b"" if one.pointer else one.bom) + write_record(one)
-                found[one.record.record_id] = Written(one.path, one.pointer, raw)
-            yield one
+        for record in records:
+            if record.record is not None:
+                raw = (b"" if record.pointer else record.bom) + write_record(record)
+                found[record.record.record_id] = Written(record.path, record.pointer, raw)
+            yield record
 
     with talkhouse.open(warehouse) as con:
         write_back(con, dataclasses.replace(corpus, write=lambda records: corpus.write(noted(records))), folder)
@@ -194,7 +194,7 @@ def assert_same(came: bytes, went: bytes) -> None:
     try:
         assert parsed(went) == parsed(came)
     except (ValueError, RecursionError):
-        mine, theirs = list(json_members.views(went)), list(json_members.views(came))
-        assert [token for token, _ in mine] == [token for token, _ in theirs]
-        for (_, one), (_, other) in zip(mine, theirs, strict=True):
-            assert_same(bytes(other), bytes(one))
+        mine, expected = list(json_members.views(went)), list(json_members.views(came))
+        assert [token for token, _ in mine] == [token for token, _ in expected]
+        for (_, view), (_, other) in zip(mine, expected, strict=True):
+            assert_same(bytes(other), bytes(view))

@@ -9,11 +9,11 @@ from pathlib import Path
 import duckdb
 from hypothesis import strategies as st
 
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.files.limits import DEFAULT
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import all_corpora
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from talkhouse.restore.output_paths import files_built_from
 from talkhouse.restore.verify import Verdict, verify
 from talkhouse.schema import warehouse
@@ -201,8 +201,8 @@ _CELL = st.sampled_from(
 def csv_of(draw: st.DrawFn) -> bytes:
     columns = draw(st.permutations([*_ROW, "shape", "lines", "cells"]))
     end = draw(st.sampled_from(["\n", "\r\n"]))
-    made = draw(st.lists(st.lists(_CELL, min_size=len(columns), max_size=len(columns)), max_size=6))
-    return (end.join(",".join(row) for row in [columns, *made]) + draw(st.sampled_from(["", end]))).encode()
+    cells = draw(st.lists(st.lists(_CELL, min_size=len(columns), max_size=len(columns)), max_size=6))
+    return (end.join(",".join(row) for row in [columns, *cells]) + draw(st.sampled_from(["", end]))).encode()
 
 
 @st.composite
@@ -243,8 +243,7 @@ _USUAL |= {"d": {"turns": [{"role": "user", "text": "Hi", "who": {"id": "ann"}}]
 
 def _usual(format_: str) -> dict[str, bytes]:
     """Write a file of one record that has what every format needs."""
-    record = _USUAL if format_ != "preference" else {**_USUAL, "prompt": "Hi"}
-    return {"usual.jsonl": json.dumps(record).encode()}
+    return {"usual.jsonl": json.dumps(_USUAL if format_ != "preference" else {**_USUAL, "prompt": "Hi"}).encode()}
 
 
 def laid_out(corpora: Mapping[str, Invented], data: Path) -> None:

@@ -62,15 +62,14 @@ def stored(envelope: object) -> dict[str, Raw]:
 
 def written(record: RawRecord | BadRawRecord) -> WrittenRecord:
     if isinstance(record, BadRawRecord):
-        return WrittenRecord(record.record_index, record.pointer, record.raw, is_verbatim=True)
-    return WrittenRecord(record.record_index, record.pointer, record.raw, record.cells)
+        return WrittenRecord(record.pointer, record.raw, is_verbatim=True)
+    return WrittenRecord(record.pointer, record.raw, record.cells)
 
 
 def back(name: str, raw: bytes, record: RecordForm = "item", dialect: Dialect = ORDINARY) -> bytes:
     """Read bytes as a file of this name, and write it back."""
     record_file, records = records_of(name, raw, record, dialect=dialect)
-    pieces = write_records(stored(record_file.envelope), map(written, records), PurePosixPath(name))
-    return b"".join(pieces)
+    return b"".join(write_records(stored(record_file.envelope), map(written, records), PurePosixPath(name)))
 
 
 def rows_of(

@@ -12,7 +12,8 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.model import Declaration, Format
-from talkhouse.ingest.declared.documents.parsed_record import DocumentFormat, ParsedDialogue
+from talkhouse.ingest.declared.documents.document_format import DocumentFormat
+from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue
 from talkhouse.ingest.declared.shapes import KnownShapes, Shapes, SplitObject, join, members_of
 from talkhouse.ingest.declared.speakers import Speakers
 from talkhouse.ingest.decode import BadRecord, dump, literals
@@ -51,7 +52,7 @@ ANY = st.recursive(
 def with_others(
     required: dict[str, st.SearchStrategy[str]], optional: dict[str, st.SearchStrategy[str]]
 ) -> st.SearchStrategy[str]:
-    """Write objects with members that have to be there, others that may, and some that nobody knows."""
+    """Write objects with required members, optional ones, and some unknown ones."""
     known = st.fixed_dictionaries(required, optional=optional)
     extra = st.dictionaries(NAMES, ANY, max_size=2)
     nobody = extra.map(lambda more: {name: text for name, text in more.items() if name not in required | optional})
@@ -101,8 +102,7 @@ def rows_and_text(form: DocumentFormat, declaration: Declaration, record: str) -
 def _row(kind: type[R], parsed: Any, level: str, shapes: Shapes, own: dict[str, Any]) -> R:
     columns = {name: getattr(parsed, name) for name in kind.__struct_fields__ if hasattr(parsed, name)}
     number = 0 if parsed.shape is None else shapes.number(level, parsed.shape)
-    extra = dump({**({"shape": number} if number else {}), **(parsed.extra or {})})
-    return kind(**columns | own | {"extra": extra})
+    return kind(**columns | own | {"extra": dump({**({"shape": number} if number else {}), **(parsed.extra or {})})})
 
 
 def same(first: str, second: str) -> bool:

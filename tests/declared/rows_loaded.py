@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -10,12 +10,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+import msgspec
+
 from talkhouse.ingest import rows
-from talkhouse.ingest.contract.outcomes import Validator
+from talkhouse.ingest.contract.validation import Validator
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.declared.corpus import declared_corpus
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.model import Declaration, DialogueFields, Files, Format, TurnFields
+from talkhouse.ingest.declared.toml_corpus import declared_corpus
 from talkhouse.ingest.decode import dump
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.batches import column_batch_frame, frame
@@ -30,8 +32,7 @@ R = TypeVar("R", bound=rows.Row)
 def declared(of: Format = "turns", **parts: Any) -> Declaration:
     """Declare a corpus of rows: all files, dialogues by ``d``, texts in ``text``; ``parts`` are other fields."""
     usual: dict[str, Any] = {"dialogue": DialogueFields(id=("d",)), "turn": TurnFields(text=("text",))}
-    everything = (Files("**", 0),)
-    return replace(Declaration("quay", "", "quay/corpus.toml", "Quay", of, everything), **usual | parts)
+    return replace(Declaration("quay", "", "quay/corpus.toml", "Quay", of, (Files("**", 0),)), **usual | parts)
 
 
 @dataclass
@@ -57,7 +58,7 @@ class Read:
             (item.rule, _place(item.location.file, item.location.pointer + item.at)) for item in self.rejected
         ]
 
-    def said(self, dialogue_id: str) -> list[tuple[str, str]]:
+    def turns(self, dialogue_id: str) -> list[tuple[str, str]]:
         """Return the turns of a dialogue."""
         turns = [turn for turn in self.of(rows.Turn) if turn.dialogue_id == dialogue_id]
         return [(turn.role, turn.text) for turn in sorted(turns, key=lambda turn: turn.turn_index)]
@@ -70,26 +71,37 @@ def _place(file: SourceFile | None, pointer: str) -> str:
 def read(declaration: Declaration, files: Mapping[str, bytes]) -> Read:
     """Read files by their names inside the corpus's folder, and check what every reader must keep to."""
     corpus = declared_corpus(declaration)
-    made, validator = Read(corpus), Validator(corpus, rules_of(corpus))
+    result, validator = Read(corpus), Validator(corpus, rules_of(corpus))
     with TemporaryDirectory() as folder:
         for name, raw in files.items():
+            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
             (Path(folder) / name).write_bytes(raw)
         with opened(disk_files(Path(folder), declaration.corpus_id)) as (sources, _):
             for outcome in corpus.read(sources):
-                _take(outcome, made, validator)
+                _take(outcome, result, validator)
             for source in sources:
-                if source.id in made.files:
-                    made.files[source.id].note = BOM_NOTE if source.has_bom else None
-    return made
+                if source.id in result.files:
+                    result.files[source.id].note = BOM_NOTE if source.has_bom else None
+    return result
+
+
+def everything(result: Read) -> tuple[Any, ...]:
+    """Return all that was made of files, to be compared."""
+    tables = {kind.TABLE: Counter(map(msgspec.json.encode, result.of(kind))) for kind in rows.ROWS if result.of(kind)}
+    findings = [(finding.rule, finding.detail, finding.pointer, finding.record_id) for finding in result.findings]
+    rejected = [
+        (item.rule, item.detail, item.location.pointer, item.location.native_id, item.raw) for item in result.rejected
+    ]
+    return tables, findings, rejected, {name: row.extra for name, row in result.files.items()}
 
 
 def read_back(declaration: Declaration | str, files: Mapping[str, bytes]) -> Read:
     """Read files by a declaration, or its text, and write them back to the byte; of a .gz the content counts."""
     if isinstance(declaration, str):
         declaration = read_declaration("quay", declaration, "quay/corpus.toml")
-    made = read(declaration, files)
-    assert _unpacked(restored(made)) == _unpacked(files)
-    return made
+    result = read(declaration, files)
+    assert _unpacked(restored(result)) == _unpacked(files)
+    return result
 
 
 def _unpacked(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -105,70 +117,70 @@ def json_lines(*records: object) -> bytes:
     return b"".join(json_text(record) + b"\n" for record in records)
 
 
-def _take(outcome: object, made: Read, validator: Validator) -> None:
+def _take(outcome: object, result: Read, validator: Validator) -> None:
     match outcome:
         case LoadedBatch():
             validator.many(outcome)
-            _keep(outcome.rows, outcome.column_batches, made)
-            made.findings += outcome.findings
+            _keep(outcome.rows, outcome.column_batches, result)
+            result.findings += outcome.findings
         case Loaded():
             validator.record(outcome)
-            _keep(outcome.rows, outcome.column_batches, made)
-            made.findings += [outcome.location.finding(finding, "") for finding in outcome.findings]
+            _keep(outcome.rows, outcome.column_batches, result)
+            result.findings += [outcome.location.finding(finding, "") for finding in outcome.findings]
         case Rejected():
             validator.location(outcome.location)
-            made.rejected.append(outcome)
-            _file(outcome.location.file, made)
+            result.rejected.append(outcome)
+            _file(outcome.location.file, result)
         case FileEnvelope():
-            _file(outcome.file, made).extra = dump(outcome.extra)
+            _file(outcome.file, result).extra = dump(outcome.extra)
         case ReaderFinding():
             validator.rule(outcome.rule)
-            made.findings.append(outcome)
+            result.findings.append(outcome)
         case Unrecognised():
-            made.unrecognised.append(outcome)
+            result.unrecognised.append(outcome)
 
 
-def _keep(single: Iterable[rows.Row], batches: Iterable[rows.ColumnBatch], made: Read) -> None:
+def _keep(single: Iterable[rows.Row], batches: Iterable[rows.ColumnBatch], result: Read) -> None:
     by_kind = defaultdict[type[rows.Row], list[rows.Row]](list)
     for row in single:
         by_kind[type(row)].append(row)
     for kind, some in by_kind.items():
         frame(kind.TABLE, some)
-        made.tables[kind] += some
+        result.tables[kind] += some
     for batch in batches:
         laid_out = column_batch_frame(batch.kind.TABLE, [batch])
-        made.tables[batch.kind] += [batch.kind(**row) for row in laid_out.iter_rows(named=True)]
+        result.tables[batch.kind] += [batch.kind(**row) for row in laid_out.iter_rows(named=True)]
 
 
-def _file(file: SourceFile, made: Read) -> rows.FileRow:
+def _file(file: SourceFile, result: Read) -> rows.FileRow:
     path = file.disk.stat.path
     row = rows.FileRow(file.id, "quay", path, None, "read", "", 0, datetime.now(UTC), None, None, 0, 0, 0, None, None)
-    return made.files.setdefault(file.id, row)
+    return result.files.setdefault(file.id, row)
 
 
-def restored(made: Read) -> dict[str, bytes]:
+def restored(result: Read) -> dict[str, bytes]:
     pieces = defaultdict[str, bytes](bytes)
-    for path, piece in made.corpus.write(stored(made)):
+    for path, piece in result.corpus.write(stored(result)):
         pieces[path] += piece
-    for file in made.files.values():
+    for file in result.files.values():
         path = file.path.partition("/")[2]
         if file.note == BOM_NOTE and path in pieces:  # as ``restore.write_back`` does
             pieces[path] = BOM + pieces[path]
     return dict(pieces)
 
 
-def stored(made: Read) -> Iterator[StoredRecord]:
+def stored(result: Read) -> Iterator[StoredRecord]:
     """Return all records as a writer gets them: file by file, the envelope first, in the order of their indexes."""
     by_file = defaultdict[str, list[tuple[int, StoredRecord]]](list)
     hanging = {
-        kind: _by_key(made, kind) for kind in (rows.Dialogue, rows.Turn, rows.Annotation, rows.Candidate, rows.Part)
+        kind: _by_key(result, kind) for kind in (rows.Dialogue, rows.Turn, rows.Annotation, rows.Candidate, rows.Part)
     }
-    texts = {row.text_id: row.text for row in made.of(rows.CandidateText)}
-    speakers = {row.speaker_id: row for row in made.of(rows.Speaker)}
-    for record in made.of(rows.Record):
+    texts = {row.text_id: row.text for row in result.of(rows.CandidateText)}
+    speakers = {row.speaker_id: row for row in result.of(rows.Speaker)}
+    for record in result.of(rows.Record):
         key = record.dialogue_id or ""
-        one = StoredRecord(
-            made.files[record.source_file_id],
+        item = StoredRecord(
+            result.files[record.source_file_id],
             record,
             pointer=record.source_pointer,
             dialogue=next(iter(hanging[rows.Dialogue][key]), None),
@@ -181,20 +193,19 @@ def stored(made: Read) -> Iterator[StoredRecord]:
             ),
             texts=texts,
         )
-        by_file[record.source_file_id].append((record.record_index, one))
-    for item in made.rejected:
+        by_file[record.source_file_id].append((record.record_index, item))
+    for item in result.rejected:
         location = item.location
-        one = StoredRecord(made.files[location.file.id], raw=item.raw, pointer=location.pointer)
-        by_file[location.file.id].append((location.record_index or 0, one))
-    for file_id, file in sorted(made.files.items()):
+        item = StoredRecord(result.files[location.file.id], raw=item.raw, pointer=location.pointer)
+        by_file[location.file.id].append((location.record_index or 0, item))
+    for file_id, file in sorted(result.files.items()):
         if file.extra is not None:
             yield StoredRecord(file)
-        yield from (one for _, one in sorted(by_file[file_id], key=lambda pair: pair[0]))
+        yield from (record for _, record in sorted(by_file[file_id], key=lambda pair: pair[0]))
 
 
-def _by_key(made: Read, kind: type[rows.Row]) -> defaultdict[str, list[Any]]:
+def _by_key(result: Read, kind: type[rows.Row]) -> defaultdict[str, list[Any]]:
     grouped = defaultdict[str, list[Any]](list)
-    for row in made.tables[kind]:
-        is_of_record = isinstance(row, rows.Annotation | rows.Candidate)
-        grouped[row.record_id if is_of_record else row.dialogue_id].append(row)
+    for row in result.tables[kind]:
+        grouped[row.record_id if isinstance(row, rows.Annotation | rows.Candidate) else row.dialogue_id].append(row)
     return grouped

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from talkhouse.build.run import build
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DeclaredTask, Files
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from talkhouse.warehouse.declared_tasks import task_files
 
 SALON = r"""
@@ -82,7 +82,7 @@ SCORE = Annotations("score", 4, on="dialogue", value=("score",))
 
 def declared(*tasks: DeclaredTask, **more: Any) -> Declaration:
     """Return a declaration of the corpus with these tasks."""
-    given: dict[str, Any] = {
+    usual: dict[str, Any] = {
         "corpus_id": "salon",
         "text": "",
         "place": "salon/corpus.toml",
@@ -91,7 +91,7 @@ def declared(*tasks: DeclaredTask, **more: Any) -> Declaration:
         "files": (Files("*.json", 1),),
         "annotations": (MOOD, TOPIC, PLACE, SCORE),
     }
-    return Declaration(**given | more, tasks=tasks)
+    return Declaration(**usual | more, tasks=tasks)
 
 
 def build_talks(folder: Path, files: Mapping[str, Iterable[Any]], declaration: Declaration) -> Path:

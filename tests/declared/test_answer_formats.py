@@ -33,7 +33,7 @@ OF_LISTS = Pairs(
 
 
 def turns_of_pair(record: object, of: Pairs = PAIRS) -> list[tuple[str, str, str]]:
-    return [(said.role, said.text, said.pointer) for said in read(of, record).turns]
+    return [(turn.role, turn.text, turn.pointer) for turn in read(of, record).turns]
 
 
 def test_what_is_said_comes_in_the_order_of_saying_it() -> None:
@@ -59,13 +59,12 @@ def test_what_is_said_comes_in_the_order_of_saying_it() -> None:
 def test_what_is_empty_null_or_absent_is_no_turn_and_comes_back_as_it_was(absent: dict[str, Any]) -> None:
     record = absent | {"output": "Yes.", "instruction": "Salt?"}
     assert [text for _, text, _ in turns_of_pair(record)] == ["Salt?", "Yes."]
-    rows = stored(PAIRS, record)
-    assert rows.loaded.extra is None
+    assert stored(PAIRS, record).loaded.extra is None
 
 
 def test_an_empty_response_is_no_turn_and_named() -> None:
     talk = read(PAIRS, {"instruction": "Salt?", "output": ""})
-    assert [said.text for said in talk.turns] == ["Salt?"]
+    assert [turn.text for turn in talk.turns] == ["Salt?"]
     assert talk.response is None
     assert [(finding.rule, finding.pointer) for finding in talk.findings] == [("GF-03", "/output")]
     assert "empty" in talk.findings[0].detail
@@ -74,8 +73,7 @@ def test_an_empty_response_is_no_turn_and_named() -> None:
 def test_a_history_with_an_empty_text_stays_as_it_is() -> None:
     record = {"history": [["Eggs?", ""], ["", "Well?"]], "instruction": "a", "output": "b"}
     assert [text for _, text, _ in turns_of_pair(record)] == ["Eggs?", "Well?", "a", "b"]
-    rows = stored(PAIRS, record)
-    assert list(literals(rows.loaded.extra)) == ["history"]
+    assert list(literals(stored(PAIRS, record).loaded.extra)) == ["history"]
 
 
 def test_prompt_and_response_may_be_lists_of_messages() -> None:
@@ -88,8 +86,7 @@ def test_prompt_and_response_may_be_lists_of_messages() -> None:
         ("user", "Soft ones.", "/input"),
         ("assistant", "Seven.", "/output/0"),
     ]
-    rows = stored(PAIRS, record)
-    assert list(literals(rows.loaded.extra)) == ["label"]
+    assert list(literals(stored(PAIRS, record).loaded.extra)) == ["label"]
     assert read(PAIRS, record).response == 6
 
 
@@ -131,8 +128,7 @@ def test_labels_inside_a_pair_are_about_its_first_turn() -> None:
 def test_a_list_with_a_pair_without_words_stays_as_it_is() -> None:
     record = {"log": [{"user": {"says": "", "mood": "calm"}, "answer": ""}, {"user": {"says": "a"}, "answer": "b"}]}
     assert [text for _, text, _ in turns_of_pair(record, OF_LISTS)] == ["a", "b"]
-    rows = stored(OF_LISTS, record)
-    assert [turn.extra for turn in rows.turns] == [None, None]
+    assert [turn.extra for turn in stored(OF_LISTS, record).turns] == [None, None]
     assert [finding.pointer for finding in read(OF_LISTS, record).findings] == ["/log/0/answer"]
 
 
@@ -199,7 +195,7 @@ def assistant(text: object, **others: Any) -> dict[str, Any]:
 
 
 def turns(record: object, of: Preference = FORMAT) -> list[tuple[str, str]]:
-    return [(said.role, said.text) for said in read(of, record).turns]
+    return [(turn.role, turn.text) for turn in read(of, record).turns]
 
 
 def candidates(record: object, of: Preference = FORMAT) -> list[tuple[int | None, int, int, str, str]]:
@@ -415,9 +411,7 @@ def test_an_answer_of_no_messages_has_no_turn() -> None:
         (FORMAT, {"prompt": False, "chosen": "a", "rejected": "b"}, "/prompt"),
     ],
 )
-def test_what_is_missing_or_of_another_type_is_named_with_its_place(
-    of: Pairs | Preference, record: object, place: str
-) -> None:
+def test_missing_and_mistyped_values_are_named_with_place(of: Pairs | Preference, record: object, place: str) -> None:
     with pytest.raises(BadRecord) as caught:
         read(of, record)
     assert (caught.value.rule, caught.value.pointer) == ("GF-01", place)
@@ -438,9 +432,7 @@ def test_what_is_missing_or_of_another_type_is_named_with_its_place(
         (FORMAT, {"chosen": [{"role": "user"}], "rejected": "a"}, "GF-22", "/chosen/0"),
     ],
 )
-def test_the_smallest_thing_that_is_wrong_is_set_aside(
-    of: Pairs | Preference, record: object, rule: str | None, place: str
-) -> None:
+def test_the_smallest_wrong_part_is_left(of: Pairs | Preference, record: object, rule: str | None, place: str) -> None:
     assert comes_back(of, json.dumps(record))
     found = [(finding.rule, finding.pointer) for finding in read(of, record).findings]
     assert ((rule, place) in found) if rule else found == []

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.rows import Annotation, Candidate, CandidateText, Turn
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from talkhouse.schema.errors import RegistryError
 from tests.declared.rows_loaded import Read, json_lines, read_back
 
@@ -28,37 +28,37 @@ def loaded(tables: str, *records: object) -> Read:
     return read_back(f'title = "Quay"\n{tables}', {"a.jsonl": json_lines(*records)})
 
 
-def answers(made: Read) -> list[tuple[Any, ...]]:
-    texts = {row.text_id: row.text for row in made.of(CandidateText)}
-    rows = made.of(Candidate)
+def answers(result: Read) -> list[tuple[Any, ...]]:
+    texts = {row.text_id: row.text for row in result.of(CandidateText)}
+    rows = result.of(Candidate)
     return [(row.turn_index, row.position, texts[row.text_id or ""], row.source, row.is_gold) for row in rows]
 
 
-def said(made: Read) -> list[tuple[str, str]]:
-    return [(turn.role, turn.text) for turn in made.of(Turn)]
+def turns(result: Read) -> list[tuple[str, str]]:
+    return [(turn.role, turn.text) for turn in result.of(Turn)]
 
 
 def rated(*stars: object, **more: object) -> dict[str, object]:
-    items = [{"model": f"m{place}", "said": f"s{place}", "stars": given} for place, given in enumerate(stars)]
+    items = [{"model": f"m{place}", "said": f"s{place}", "stars": count} for place, count in enumerate(stars)]
     return {"ask": "Tea?", "answers": items, **more}
 
 
 def test_the_best_of_several_answers_is_said_and_each_is_a_candidate() -> None:
-    made = loaded(RATED, rated(2, 7.5, "7"), rated(3, 3), rated(None, 1), rated(None), rated())
-    assert said(made) == [
+    result = loaded(RATED, rated(2, 7.5, "7"), rated(3, 3), rated(None, 1), rated(None), rated())
+    assert turns(result) == [
         *(("user", "Tea?"), ("assistant", "s1")),
         *(("user", "Tea?"), ("assistant", "s0")),
         *(("user", "Tea?"), ("assistant", "s1")),
         *(("user", "Tea?"), ("user", "Tea?")),
     ]
-    assert answers(made) == [
+    assert answers(result) == [
         *((1, 0, "s0", "m0", False), (1, 1, "s1", "m1", True), (1, 2, "s2", "m2", False)),
         *((1, 0, "s0", "m0", True), (1, 1, "s1", "m1", True)),
         *((1, 0, "s0", "m0", None), (1, 1, "s1", "m1", True)),
         (None, 0, "s0", "m0", None),
     ]
-    assert made.places == [("GF-03", "a.jsonl#/4/answers")]
-    assert '"stars":7.5' in (made.of(Candidate)[1].extra or "")
+    assert result.places == [("GF-03", "a.jsonl#/4/answers")]
+    assert '"stars":7.5' in (result.of(Candidate)[1].extra or "")
 
 
 def messages(*texts: str) -> list[dict[str, str]]:
@@ -72,7 +72,7 @@ def battle(winner: object, a: tuple[str, ...], b: tuple[str, ...]) -> dict[str, 
 @pytest.mark.slow
 def test_a_winner_a_tie_and_both_bad() -> None:
     long = ("Tea?", "Yes.", "Now?", "Soon.")
-    made = loaded(
+    result = loaded(
         ARENA,
         battle("model_a", ("Hi", "one"), ("Hi", "two")),
         battle("model_b", long, (*long[:3], "Later.")),
@@ -81,14 +81,14 @@ def test_a_winner_a_tie_and_both_bad() -> None:
         battle(None, ("Hi", "one"), ("Hi", "two")),
         battle("who", ("Hi", "one"), ("Ho", "two")),
     )
-    assert said(made) == [
+    assert turns(result) == [
         *(("user", "Hi"), ("assistant", "one")),
         *(("user", "Tea?"), ("assistant", "Yes."), ("user", "Now?"), ("assistant", "Later.")),
         *(("user", "Hi"), ("assistant", "one")),
         *(("user", "Tea?"), ("assistant", "Yes."), ("user", "Now?")),
         ("user", "Hi"),
     ]
-    assert answers(made) == [
+    assert answers(result) == [
         *((1, 0, "one", "x", True), (1, 1, "two", "7", False)),
         *((3, 0, "Soon.", "x", False), (3, 1, "Later.", "7", True)),
         *((1, 0, "one", "x", True), (1, 1, "two", "7", True)),
@@ -97,7 +97,7 @@ def test_a_winner_a_tie_and_both_bad() -> None:
         *((None, 0, "Hi", "x", None), (None, 0, "one", "x", None)),
         *((None, 1, "Ho", "7", None), (None, 1, "two", "7", None)),
     ]
-    assert made.places == [("GF-26", "a.jsonl#/5/winner"), ("GF-02", "a.jsonl#/5")]
+    assert result.places == [("GF-26", "a.jsonl#/5/winner"), ("GF-02", "a.jsonl#/5")]
 
 
 ODD_ANSWERS: list[Any] = [
@@ -122,18 +122,22 @@ def test_odd_answers_come_back(record: Any) -> None:
 def test_bare_answers_ranks_and_texts_of_their_own() -> None:
     bare = SCORES.replace('text = "said"\n', "")
     message = {"role": "assistant", "content": "z"}
-    made = loaded(bare, *({"ask": "Tea?", "answers": items} for items in (["x", "y"], ["x", message])))
-    assert [row[2:] for row in answers(made)] == [(text, None, None) for text in ("x", "y", "x", "z")]
+    result = loaded(bare, *({"ask": "Tea?", "answers": items} for items in (["x", "y"], ["x", message])))
+    assert [row[2:] for row in answers(result)] == [(text, None, None) for text in ("x", "y", "x", "z")]
     items = [{"said": "x", "rank": 2}, {"said": "y", "rank": 1}]
-    made = loaded(f'{SCORES}rank = "rank"\n', {"ask": "Tea?", "answers": items})
-    assert [row[-1] for row in answers(made)] == [False, True]
+    result = loaded(f'{SCORES}rank = "rank"\n', {"ask": "Tea?", "answers": items})
+    assert [row[-1] for row in answers(result)] == [False, True]
     of_each = 'format = "preference"\n[preference]\nprompt = "ask"\nanswers = ["x.text", "y", "z"]\n'
     of_each += 'score = ["x.n", "ny", "nz"]\n'
     record = {"ask": "Tea?", "x": {"text": "1", "n": 3}, "y": "2", "ny": 4, "z": "3"}
     assert [row[-1] for row in answers(loaded(of_each, record))] == [False, True, None]
     marked = f'{of_each}[markers]\n"\\nA: " = "user"\n"\\nB: " = "assistant"\n'
     opened = {"ask": "\nA: Tea?\nB: ", "x": {"text": "1"}, "y": "2", "z": "3"}
-    assert said(loaded(marked, opened, {**opened, "ny": 1})) == [("user", "Tea?"), ("user", "Tea?"), ("assistant", "2")]
+    assert turns(loaded(marked, opened, {**opened, "ny": 1})) == [
+        ("user", "Tea?"),
+        ("user", "Tea?"),
+        ("assistant", "2"),
+    ]
 
 
 @pytest.mark.slow
@@ -162,23 +166,25 @@ def test_two_lists_side_by_side_are_pairs() -> None:
         "questions": [{"input_text": "Where?", "turn_id": 1}, {"turn_id": 2, "input_text": "When?"}],
         "answers": [{"span": "hall", "input_text": "In the hall.", "shape": 1}, {"input_text": "Now."}],
     }
-    made = loaded(COQA, record, {**record, "questions": [*record["questions"], {"input_text": "Who?"}], "story": None})
+    result = loaded(
+        COQA, record, {**record, "questions": [*record["questions"], {"input_text": "Who?"}], "story": None}
+    )
     pairs = [("user", "Where?"), ("assistant", "In the hall."), ("user", "When?"), ("assistant", "Now.")]
-    assert said(made) == [("system", "A hall."), *pairs, *pairs, ("user", "Who?")]
-    assert made.places == [("GF-03", "a.jsonl#/1/answers")]
-    assert json.loads(made.of(Turn)[2].extra or "") == {"shape": 1, "span": "hall", "shape_": 1}
+    assert turns(result) == [("system", "A hall."), *pairs, *pairs, ("user", "Who?")]
+    assert result.places == [("GF-03", "a.jsonl#/1/answers")]
+    assert json.loads(result.of(Turn)[2].extra or "") == {"shape": 1, "span": "hall", "shape_": 1}
 
 
 @pytest.mark.slow
 def test_lists_of_texts_of_other_lengths_and_empty_ones() -> None:
-    made = loaded(
+    result = loaded(
         ZIP,
         {"questions": ["a", "b"], "answers": ["x"], "story": "y"},
         {"questions": ["a", ""], "answers": ["", "y"]},
         {"questions": [], "answers": []},
     )
-    assert said(made) == [("user", "a"), ("assistant", "x"), ("user", "b"), ("user", "a"), ("assistant", "y")]
-    assert made.places == [
+    assert turns(result) == [("user", "a"), ("assistant", "x"), ("user", "b"), ("user", "a"), ("assistant", "y")]
+    assert result.places == [
         ("GF-03", "a.jsonl#/0/answers"),
         ("GF-03", "a.jsonl#/1/answers/0"),
         ("GF-02", "a.jsonl#/2"),
@@ -193,21 +199,21 @@ def test_lists_of_texts_of_other_lengths_and_empty_ones() -> None:
 
 @pytest.mark.slow
 def test_a_story_of_another_type_stays_and_loses_no_pair() -> None:
-    made = loaded(
+    result = loaded(
         COQA, {"story": ["A hall."], "questions": [{"input_text": "Who?"}], "answers": [{"input_text": "I."}]}
     )
-    assert said(made) == [("user", "Who?"), ("assistant", "I.")]
-    assert made.places == [("GF-01", "a.jsonl#/0/story")]
+    assert turns(result) == [("user", "Who?"), ("assistant", "I.")]
+    assert result.places == [("GF-01", "a.jsonl#/0/story")]
 
 
 @pytest.mark.slow
 def test_labels_stand_in_the_items_of_both_lists() -> None:
     labels = '[[annotations]]\nscheme = "kind"\nlabel = "kind"\non = "turn"\n'
-    made = loaded(
+    result = loaded(
         COQA + labels,
         {"questions": [{"input_text": "a", "kind": "p"}], "answers": [{"input_text": "b", "kind": "q"}]},
     )
-    assert [(row.turn_index, row.label) for row in made.of(Annotation)] == [(0, "p"), (1, "q")]
+    assert [(row.turn_index, row.label) for row in result.of(Annotation)] == [(0, "p"), (1, "q")]
 
 
 WRONG = {

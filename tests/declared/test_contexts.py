@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.build.template import open_template
 from talkhouse.ingest.declared.declaration.model import Context, DeclaredTask, TurnFields
+from talkhouse.load.template import open_template
 from talkhouse.overlap import units
 from talkhouse.overlap.read import text_of
 from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import own_files
 from talkhouse.queries.views import fill_examples
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.declared_tasks import task_files
 from tests.conftest import invented_examples
 from tests.declared.talks_in_files import declared
@@ -78,28 +79,12 @@ def fill(con: duckdb.DuckDBPyConnection, talks: Sequence[Parents]) -> None:
     con.execute("create temp table said (dialogue_id text, turn_index int, text text, reply_to int)")
     turns = [(f"salon:{n}", turn, f"{n} {turn}", to) for n, talk in enumerate(talks) for turn, to in enumerate(talk)]
     con.executemany("insert into said values (?, ?, ?, ?)", turns)
-    con.execute("""
-insert into main.dialogues (dialogue_id, corpus_id) select distinct dialogue_id, 'salon' from said;
-insert into main.turns by name select *, 'role of ' || text as role, 'message' as kind from said;
-insert into main.records by name
-    select distinct 'salon/' || dialogue_id as record_id, dialogue_id, 'salon' as corpus_id, 'train' as split,
-        0 as record_index, 'f' as source_file_id, '' as source_pointer from said;
-insert into main.annotations by name
-    select 'salon/' || dialogue_id as record_id, dialogue_id, turn_index, 'salon.mood' as scheme,
-        0 as annotator_index, 0 as item_index, 'calm' as label from said;
-insert into main.texts (text_id, corpus_id, text) values ('salon:x', 'salon', 'x');
-insert into main.candidates by name
-    select 'salon/' || dialogue_id as record_id, dialogue_id, turn_index, 'completion' as candidate_set, position,
-        0 as item_index, 'salon:x' as text_id, position = 0 as is_gold from said, range(2) as places(position);
-drop table said;
-""")
+    con.execute(sql_of(__file__, "contexts_fill"))
 
 
 @invented_examples(30)
 @given(talks=st.lists(dialogues(), max_size=8))
-def test_a_context_is_the_path_of_a_tree_in_every_view_and_in_the_overlap(
-    salon: duckdb.DuckDBPyConnection, talks: list[Parents]
-) -> None:
+def test_a_context_is_a_path_in_views_and_the_overlap(salon: duckdb.DuckDBPyConnection, talks: list[Parents]) -> None:
     talks = [A_TREE, A_CHAT, [None, 0, 1], [None, None], *talks]
     fill(salon, talks)
     fill_examples(salon, CATALOGUE, ["salon"])
@@ -131,9 +116,9 @@ def contexts_compared(con: duckdb.DuckDBPyConnection) -> dict[tuple[str, int], s
     units.create_turn_texts(con, "w")
     units.create_paths(con, "w", CATALOGUE.views)
     units.create_units(con, "w", ["context"])
-    place = units.TURN_INDEX_OF.format("unit_no")
     query = (
-        f"select owner, {place}, text from units inner join texts using (text_no) inner join owners using (owner_no)"
+        "select owner, turn_index_of(unit_no), text "
+        "from units inner join texts using (text_no) inner join owners using (owner_no)"
     )
     found = {(owner, turn): text for owner, turn, text in con.execute(query).fetchall()}
     con.execute("use w; detach work")

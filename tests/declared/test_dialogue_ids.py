@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.documents.document_files import CAREFULLY
+from talkhouse.ingest.declared.record_files.content import CAREFULLY
 from talkhouse.ingest.rows import Annotation, Dialogue, Record
 from tests.declared.rows_loaded import Read, json_lines, read_back
 from tests.declared.test_declaration import mistake
@@ -20,16 +20,15 @@ LABELS = '[[annotations]]\nscheme = "mood"\nfrom = "l.csv"\nlabel = "mood"\n'
 OF_LABELS = '[[files]]\npath = "l.csv"\nholds = "annotations"\n'
 
 
-def keys(made: Read) -> list[tuple[str | None, str | None]]:
-    return [(row.dialogue_id, row.native_id) for row in made.of(Record)]
+def keys(result: Read) -> list[tuple[str | None, str | None]]:
+    return [(row.dialogue_id, row.native_id) for row in result.of(Record)]
 
 
 def test_several_columns_are_an_id_together() -> None:
-    raw = b"line,season,scene\nIn?,1,a/b\nNo.,01,a%b\nOut.,1,a/b\nWho?,,\n"
-    made = read_back(TURNS + SCENE, {"a.csv": raw})
-    assert [row.native_id for row in made.of(Dialogue)] == ["1/a%2Fb", "01/a%25b", "/"]
-    assert made.said("quay:1/a%2Fb") == [("speaker", "In?"), ("speaker", "Out.")]
-    assert made.places == []
+    result = read_back(TURNS + SCENE, {"a.csv": b"line,season,scene\nIn?,1,a/b\nNo.,01,a%b\nOut.,1,a/b\nWho?,,\n"})
+    assert [row.native_id for row in result.of(Dialogue)] == ["1/a%2Fb", "01/a%25b", "/"]
+    assert result.turns("quay:1/a%2Fb") == [("speaker", "In?"), ("speaker", "Out.")]
+    assert result.places == []
 
 
 def test_ids_may_begin_again_in_each_file_or_split() -> None:
@@ -55,66 +54,66 @@ def test_whatever_the_values_are_they_are_told_apart_and_come_back(rows: list[tu
     )
     toml = TURNS + SCENE + 'split = "fold"\nids = "split"\n'
     for files in ({"a.csv": b"line,season,scene,fold\n" + cells}, {"a.jsonl": objects}):
-        made = read_back(toml, files)
-        told = [[unquote(part) for part in str(key).removeprefix("quay:").split("/")] for key, _ in keys(made)]
-        assert told == [[fold or "all", a, b] for a, b, fold in dict.fromkeys(rows)]
+        result = read_back(toml, files)
+        ids = [[unquote(part) for part in str(key).removeprefix("quay:").split("/")] for key, _ in keys(result)]
+        assert ids == [[fold or "all", a, b] for a, b, fold in dict.fromkeys(rows)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("carefully", ["", "1"])
 def test_several_paths_are_an_id_together(carefully: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(CAREFULLY, carefully)
-    said = {"messages": [{"role": "user", "content": "In?"}]}
-    lines = [{"season": n % 3, "at": {"scene": f"x/{n}"}, "fold": "train"} | said for n in range(40)]
-    lines[7] = {"season": 1, "at": {}} | said
+    record = {"messages": [{"role": "user", "content": "In?"}]}
+    lines = [{"season": n % 3, "at": {"scene": f"x/{n}"}, "fold": "train"} | record for n in range(40)]
+    lines[7] = {"season": 1, "at": {}} | record
     raw = json_lines(*lines)
     for path, ids in product(('"at.scene"', '"scene"'), ("corpus", "file", "split")):
         flat = raw.replace(b'"at":{"scene"', b'"scene"').replace(b'},"fold"', b',"fold"')
         of_file = raw if path == '"at.scene"' else flat
         toml = CHAT + f'[dialogue]\nid = ["season", {path}]\nids = "{ids}"\nsplit = "fold"\n'
-        made = read_back(toml, {"a.jsonl": of_file})
+        result = read_back(toml, {"a.jsonl": of_file})
         begin = {"corpus": "", "file": "a.jsonl/", "split": "train/"}[ids]
-        assert keys(made)[4] == (f"quay:{begin}1/x%2F4", "1/x%2F4")
-        assert len(keys(made)) == 39
-        assert [(item.rule, item.location.record_index) for item in made.rejected] == [("GF-01", 7)]
+        assert keys(result)[4] == (f"quay:{begin}1/x%2F4", "1/x%2F4")
+        assert len(keys(result)) == 39
+        assert [(item.rule, item.location.record_index) for item in result.rejected] == [("GF-01", 7)]
 
 
 @pytest.mark.slow
 def test_members_of_objects_may_begin_again_in_each_file() -> None:
     raw = b'{"1":{"messages":[{"role":"user","content":"In?"}]}}'
-    made = read_back(CHAT + '[dialogue]\nrecord = "*"\nids = "file"\n', {"a.json": raw, "b.json": raw})
-    assert keys(made) == [("quay:a.json/1", "1"), ("quay:b.json/1", "1")]
+    result = read_back(CHAT + '[dialogue]\nrecord = "*"\nids = "file"\n', {"a.json": raw, "b.json": raw})
+    assert keys(result) == [("quay:a.json/1", "1"), ("quay:b.json/1", "1")]
 
 
 @pytest.mark.slow
 def test_a_dialogue_twice_in_one_file_is_one_where_ids_begin_again_in_the_next() -> None:
     same = b'{"id":1,"messages":[{"role":"user","content":"In?"}]}\n'
     other = same.replace(b"In", b"Out")
-    made = read_back(CHAT + '[dialogue]\nid = "id"\nids = "file"\n', {"a.jsonl": same * 2 + other, "b.jsonl": same})
-    assert [str(key)[:15] for key, _ in keys(made)] == ["quay:a.jsonl/1"] * 2 + ["quay:a.jsonl/1~", "quay:b.jsonl/1"]
-    assert made.places == [("GF-04", "a.jsonl#/2")]
+    result = read_back(CHAT + '[dialogue]\nid = "id"\nids = "file"\n', {"a.jsonl": same * 2 + other, "b.jsonl": same})
+    assert [str(key)[:15] for key, _ in keys(result)] == ["quay:a.jsonl/1"] * 2 + ["quay:a.jsonl/1~", "quay:b.jsonl/1"]
+    assert result.places == [("GF-04", "a.jsonl#/2")]
 
 
 @pytest.mark.slow
 def test_labels_in_a_file_name_all_columns_of_an_id() -> None:
     toml = TURNS + SCENE + '[[files]]\npath = "a.csv"\n' + OF_LABELS + LABELS + 'dialogue = ["s", "n"]\n'
     labels = b"mood,s,n\ncalm,1,a/b\ncross,1,c\n,1,a/b\n"
-    made = read_back(toml, {"a.csv": b"line,season,scene\nIn?,1,a/b\n", "l.csv": labels})
-    assert [(row.dialogue_id, row.label) for row in made.of(Annotation)] == [("quay:1/a%2Fb", "calm")]
-    assert made.places == [("GF-15", "l.csv#/2")]
+    result = read_back(toml, {"a.csv": b"line,season,scene\nIn?,1,a/b\n", "l.csv": labels})
+    assert [(row.dialogue_id, row.label) for row in result.of(Annotation)] == [("quay:1/a%2Fb", "calm")]
+    assert result.places == [("GF-15", "l.csv#/2")]
 
 
 @pytest.mark.slow
 def test_labels_in_a_file_are_those_of_its_split() -> None:
     own = OF_LABELS + 'split = "te/st"\n' + LABELS + 'dialogue = "n"\n'
     files = {"a.csv": b"line,n\nIn?,1\nOut?,2\n", "b.csv": b"line,n\nIn!,1\n", "l.csv": b"mood,n\ncalm,1\ncross,2\n"}
-    made = read_back(TURNS + SPLITS + own + '[dialogue]\nid = "n"\nids = "split"\n', files)
-    assert [(row.dialogue_id, row.label) for row in made.of(Annotation)] == [("quay:te%2Fst/1", "calm")]
-    assert made.places == [("GF-15", "l.csv#/2")]
+    result = read_back(TURNS + SPLITS + own + '[dialogue]\nid = "n"\nids = "split"\n', files)
+    assert [(row.dialogue_id, row.label) for row in result.of(Annotation)] == [("quay:te%2Fst/1", "calm")]
+    assert result.places == [("GF-15", "l.csv#/2")]
 
 
 @pytest.mark.parametrize(
-    ("toml", "line", "said"),
+    ("toml", "line", "message"),
     [
         (TURNS + SCENE.replace('["season", "scene"]', "[]"), 6, "or a list of names"),
         (TURNS + SCENE.replace("scene", "season"), 6, "the id together, each once"),
@@ -133,7 +132,7 @@ def test_labels_in_a_file_are_those_of_its_split() -> None:
         (TURNS + SCENE + 'ids = "split"\n' + OF_LABELS + LABELS, 9, "of which split these labels are"),
     ],
 )
-def test_what_can_be_no_id_is_refused_at_its_line(toml: str, line: int, said: str) -> None:
+def test_what_can_be_no_id_is_refused_at_its_line(toml: str, line: int, message: str) -> None:
     error = mistake(toml)
     assert str(error).startswith(f"ferry_talk/corpus.toml:{line}: ")
-    assert said in str(error)
+    assert message in str(error)

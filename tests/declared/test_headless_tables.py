@@ -16,11 +16,11 @@ PAIRS = 'title = "Gate"\nformat = "pairs"\n[pair]\nprompt = "conv"\nquery = "who
 
 @pytest.mark.parametrize(("toml", "count"), [(TURNS, 1), (PAIRS, 3)])
 def test_the_first_line_is_a_row_too(toml: str, count: int) -> None:
-    made = read_back(toml + NAMES, {"a.tsv": b"conv\twho\tsaid\nc2\tole\tNo.\n", "b.csv": b'c3,ida,"Is it, now?"'})
-    said = [turn.text for turn in made.of(Turn)]
-    assert len(said) == 3 * count
-    assert said[count - 1 :: count] == ["said", "No.", "Is it, now?"]
-    assert made.places == []
+    result = read_back(toml + NAMES, {"a.tsv": b"conv\twho\tsaid\nc2\tole\tNo.\n", "b.csv": b'c3,ida,"Is it, now?"'})
+    texts = [turn.text for turn in result.of(Turn)]
+    assert len(texts) == 3 * count
+    assert texts[count - 1 :: count] == ["said", "No.", "Is it, now?"]
+    assert result.places == []
 
 
 @pytest.mark.slow
@@ -36,28 +36,27 @@ def test_the_first_line_is_a_row_too(toml: str, count: int) -> None:
 )
 def test_odd_beginnings_come_back(toml: str, raw: bytes, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_files, "_BLOCK", block)
-    made = read_back(toml + NAMES, {"a.csv": raw, "b.csv.gz": gzip.compress(raw)})
-    assert made.rejected == []
+    assert read_back(toml + NAMES, {"a.csv": raw, "b.csv.gz": gzip.compress(raw)}).rejected == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("toml", [TURNS, PAIRS])
 def test_another_number_of_cells_than_names_refuses_the_file(toml: str) -> None:
     for raw, line, cells in ((b"c1,ida\n", 1, 2), (b"c1,ida,a\nc1,ida,a,b\n", 2, 4)):
-        made = read_back(toml + NAMES, {"a.csv": raw})
-        assert [item.detail for item in made.rejected] == [f"line {line}: {cells} cells, and 3 names - at /{line - 1}"]
+        (item,) = read_back(toml + NAMES, {"a.csv": raw}).rejected
+        assert item.detail == f"line {line}: {cells} cells, and 3 names - at /{line - 1}"
 
 
 @pytest.mark.slow
 def test_files_of_labels_have_a_header_of_their_own() -> None:
     files = '[[files]]\npath = "a.csv"\n[[files]]\npath = "l.csv"\nholds = "annotations"\n'
     labels = '[[annotations]]\nscheme = "mood"\nfrom = "l.csv"\ndialogue = "d"\nlabel = "mood"\n'
-    made = read_back(TURNS + NAMES + files + labels, {"a.csv": b"c1,ida,Is it?\n", "l.csv": b"mood,d\ncalm,c1\n"})
-    assert [(row.dialogue_id, row.label) for row in made.of(Annotation)] == [("quay:c1", "calm")]
+    result = read_back(TURNS + NAMES + files + labels, {"a.csv": b"c1,ida,Is it?\n", "l.csv": b"mood,d\ncalm,c1\n"})
+    assert [(row.dialogue_id, row.label) for row in result.of(Annotation)] == [("quay:c1", "calm")]
 
 
 @pytest.mark.parametrize(
-    ("toml", "line", "said"),
+    ("toml", "line", "message"),
     [
         (TURNS + NAMES.replace('"who", ', '"conv", '), 10, "the column 'conv' is there twice in 'names'"),
         (TURNS + NAMES.replace("header = false\n", ""), 9, "'names' beside a header"),
@@ -67,7 +66,7 @@ def test_files_of_labels_have_a_header_of_their_own() -> None:
         (TURNS.replace("said", "sad") + NAMES, 6, "none of 'names' in [dialect]\n  expected: one of: said"),
     ],
 )
-def test_what_names_nothing_is_refused_at_its_line(toml: str, line: int, said: str) -> None:
+def test_what_names_nothing_is_refused_at_its_line(toml: str, line: int, message: str) -> None:
     error = mistake(toml)
     assert str(error).startswith(f"ferry_talk/corpus.toml:{line}: ")
-    assert said in str(error)
+    assert message in str(error)

@@ -1,4 +1,4 @@
-"""Invented corpora of every format, and inputs with one defect each; a larger kit may lie beside TALKHOUSE_DATA."""
+"""Invented corpora of every format, and inputs with one defect each; a larger kit may be next to TALKHOUSE_DATA."""
 
 import json
 import os
@@ -13,13 +13,14 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.guess.new_declaration import new_declaration
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import TalkhouseError
 from tests.conftest import made_once
+from tests.data_files import data_of
 from tests.declared.invented_corpora import verdicts_of
 
 Json = dict[str, Any]
@@ -29,15 +30,7 @@ _COUNTED = {
     **dict.fromkeys(("turns", "participants", "parts"), "starts_with(dialogue_id, $corpus || ':')"),
     **dict.fromkeys(("annotations", "candidates"), "starts_with(record_id, $corpus || '/')"),
 }
-_LISTED = {
-    "records": ("main.records", ("record_id",)),
-    "annotations": ("main.annotations", ("record_id", "turn_index", "scheme", "annotator_index", "item_index")),
-    "parts": ("main.parts", ("dialogue_id", "turn_index", "part_index")),
-    "candidates": (
-        "(select candidates.*, texts.text from main.candidates left join main.texts using (text_id))",
-        ("record_id", "turn_index", "position", "item_index"),
-    ),
-}
+_LISTED = data_of(__file__)["listed"]
 _OWN = frozenset({"shape", "fields"})
 """Members of ``extra`` that say how an object is written."""
 
@@ -314,17 +307,17 @@ def test_chat(tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", _named(GUESSED))
 def test_what_is_proposed_for_a_case_says_the_same_and_builds(case: Case, proposed: Path) -> None:
     page = Path("data", case.corpus_id, "corpus.toml")
-    declared, said = (tomllib.loads((of / page).read_text(encoding="utf-8")) for of in (case.folder, proposed))
-    assert said["format"] == declared["format"]
+    declared, guessed = (tomllib.loads((of / page).read_text(encoding="utf-8")) for of in (case.folder, proposed))
+    assert guessed["format"] == declared["format"]
     for table in ("pair", "preference"):
         if table in declared:
-            assert said[table] == declared[table]
+            assert guessed[table] == declared[table]
     for key in ("turns", "text", "system"):
         if key in declared.get("dialogue", {}):
-            assert said["dialogue"][key] == declared["dialogue"][key]
+            assert guessed["dialogue"][key] == declared["dialogue"][key]
     for key in ("text", "role", "speaker", "replies", "reply_to"):
         if key in declared.get("turn", {}):
-            assert said["turn"][key] == declared["turn"][key]
+            assert guessed["turn"][key] == declared["turn"][key]
     with warehouse.connect(proposed / "kit.duckdb") as con:
         assert con.execute("select 1 from main.corpora where corpus_id = ?", [case.corpus_id]).fetchall()
 

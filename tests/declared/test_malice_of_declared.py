@@ -19,6 +19,7 @@ from talkhouse.ingest.declared.rows import spool
 from talkhouse.schema.errors import RegistryError
 from tests.archives import zipped
 from tests.commands import run
+from tests.data_files import data_of
 from tests.declared.invented_corpora import HEAD, Invented, laid_out, problems_of
 
 CHAT = f'{HEAD}format = "chat"\n[[files]]\npath = "**"\n'
@@ -90,8 +91,7 @@ def test_odd_letters_in_every_field_are_only_text(tmp_path: Path) -> None:
     labels = '[[annotations]]\nscheme = "mood"\non = "dialogue"\nlabel = "mood"\n'
     tasks = f'[[tasks]]\nname = "reply"\nkind = "next_turn"\nrole = {json.dumps(ODD)}\n'
     record = dict.fromkeys(("id", "title", "split", "domain", "mood"), ODD * 10_000)
-    messages = [{"role": ODD, "content": ODD, "name": ODD * 10_000}]
-    raw = json.dumps({**record, "messages": messages}).encode()
+    raw = json.dumps({**record, "messages": [{"role": ODD, "content": ODD, "name": ODD * 10_000}]}).encode()
     invented = Invented(f"{declaration}[dialogue]\n{fields}{labels}{tasks}", {"a.jsonl": raw}, {})
     assert problems_of({"a_corpus": invented}, tmp_path) == []
     with talkhouse.open(tmp_path / "w.duckdb") as con:
@@ -110,12 +110,11 @@ def test_more_shapes_splits_and_roles_than_are_numbered(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_pickles_are_not_opened(tmp_path: Path) -> None:
-    made = pickle.dumps(_Runs(tmp_path / "was run"))
+    raw = pickle.dumps(_Runs(tmp_path / "was run"))
     line = {"id": "1", "conversation_id": "1", "text": "Hi", "speaker": "ann", "meta": {"x": "<##bin{0}&&@**>"}}
-    files = {"utterances.jsonl": json.dumps(line).encode(), "x-bin.p": made, "vectors.v.p": made}
+    files = {"utterances.jsonl": json.dumps(line).encode(), "x-bin.p": raw, "vectors.v.p": raw}
     files |= dict.fromkeys(("speakers.json", "conversations.json", "corpus.json", "index.json"), b"{}")
-    others = {"a.jsonl": TALK, "b.pkl": made}
-    chat = Invented(CHAT.replace('"**"', '"*.jsonl"'), others, {})
+    chat = Invented(CHAT.replace('"**"', '"*.jsonl"'), {"a.jsonl": TALK, "b.pkl": raw}, {})
     convokit = Invented(f'{HEAD}format = "convokit"\n', files, {})
     assert problems_of({"a_chat": chat, "a_convokit": convokit}, tmp_path) == []
     assert not (tmp_path / "was run").exists()
@@ -148,15 +147,7 @@ def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
-    [
-        "update main.corpora set declaration = replace(declaration, 'chat', 'convokit')",
-        "update main.corpora set declaration = repeat('#', 5000000)",
-        "update main.corpora set declaration = 'a = ' || repeat('[', 100000)",
-        "update main.corpora set declaration = chr(27) || '[2J = ['",
-        """update main.turns set extra = '{"shape": {"role": "nothing", "content": 7}}'""",
-        """update meta.source_files set extra = '{"shapes": 7}'""",
-        "update meta.source_files set path = 'a_corpus/../../out.jsonl'",
-    ],
+    data_of(__file__)["a_warehouse_that_somebody_changed"],
 )
 def test_a_warehouse_that_somebody_changed(change: str, unchanged: Path, tmp_path: Path) -> None:
     path = shutil.copyfile(unchanged, tmp_path / "w.duckdb")

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.archives import zipped
 from tests.declared.invented_corpora import HEAD, Invented, laid_out, not_restored, problems_of
 from tests.declared.record_file_pieces import parquet
@@ -69,9 +69,9 @@ def test_lines_lists_packed_files_archives_and_parquet_give_the_same(tmp_path: P
         "a_zip": {"a.zip": zipped({"in/a.jsonl": lines})},
         "a_parquet": {"a.parquet": parquet(pa.Table.from_pylist(TALKS))},
     }
-    made = rows_of({name: Invented(CHAT, files, {}) for name, files in forms.items()}, tmp_path)
-    assert [len(rows) for rows in made["a_jsonl"].values()] == [5, 10, 5]
-    assert all(rows == made["a_jsonl"] for rows in made.values())
+    result = rows_of({name: Invented(CHAT, files, {}) for name, files in forms.items()}, tmp_path)
+    assert [len(rows) for rows in result["a_jsonl"].values()] == [5, 10, 5]
+    assert all(rows == result["a_jsonl"] for rows in result.values())
 
 
 def test_a_changed_declaration_loads_again_and_one_that_is_gone_is_not_needed(tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ def as_expression(pattern: str) -> str:
     pieces = []
     for part in pattern.split("/"):
         pieces.append("(?:[^/]+/)*" if part == "**" else re.escape(part).replace(r"\*", "[^/]*") + "/")
-    last = pattern.rsplit("/", 1)[-1]
-    return "".join(pieces[:-1]) + (".+" if last == "**" else pieces[-1].removesuffix("/"))
+    return "".join(pieces[:-1]) + (".+" if pattern.rsplit("/", 1)[-1] == "**" else pieces[-1].removesuffix("/"))
 
 
 @settings(max_examples=60)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.documents.document_files import CAREFULLY
+from talkhouse.ingest.declared.record_files.content import CAREFULLY
 from talkhouse.ingest.declared.times import read_moment, read_moments, write_moment
 from talkhouse.ingest.rows import Turn
 from talkhouse.schema.errors import RegistryError
@@ -23,18 +23,24 @@ def loaded(tables: str, form: str | None, files: dict[str, bytes]) -> Read:
     return read_back(f'title = "Quay"\n{tables}{times}', files)
 
 
-def places(made: Read) -> list[tuple[int | None, int | None]]:
-    return [(turn.start_ms, turn.end_ms) for turn in made.of(Turn)]
+def places(result: Read) -> list[tuple[int | None, int | None]]:
+    return [(turn.start_ms, turn.end_ms) for turn in result.of(Turn)]
 
 
 def test_a_clock_fills_the_columns_and_comes_back_to_the_digit() -> None:
     raw = (
         b'd,text,from,to\n1,a,"00:00:01,500","00:00:02,000000"\n1,b,"125:14:38,1","7:00:00,25"\n1,c,,"00:00:01,0004"\n'
     )
-    made = loaded(ROWS, CLOCK, {"a.csv": raw})
-    assert places(made) == [(1500, 2000), (450_878_100, 25_200_250), (None, 1000)]
-    assert [turn.extra and json.loads(turn.extra).get("to") for turn in made.of(Turn)] == [None, None, "00:00:01,0004"]
-    assert made.places == []
+    result = loaded(ROWS, CLOCK, {"a.csv": raw})
+    assert places(result) == [(1500, 2000), (450_878_100, 25_200_250), (None, 1000)]
+    assert [row.extra and json.loads(row.extra).get("to") for row in result.of(Turn)] == [None, None, "00:00:01,0004"]
+    assert result.places == []
+
+
+def test_a_missing_place_is_not_written_as_the_time_of_its_dialogue() -> None:
+    tables = ROWS.replace('id = "d"\n', 'id = "d"\nstarted_at = "begun"\n')
+    raw = b'd,begun,text,from,to\n1,2024-05-06T07:08:09,a,"00:00:01,500",\n1,2024-05-06T07:08:09,b,,"00:00:02,000"\n'
+    assert places(loaded(tables, CLOCK, {"a.csv": raw})) == [(1500, None), (None, 2000)]
 
 
 @pytest.mark.slow
@@ -50,16 +56,16 @@ def test_documents_have_clocks_and_seconds_too(carefully: str, monkeypatch: pyte
             ]
         },
     )
-    made = loaded(LISTS, CLOCK, {"a.jsonl": clocks})
-    assert places(made) == [(1500, 2500)] * 40 + [(None, 356_400_000), (None, 1000)]
-    assert made.places == []
+    result = loaded(LISTS, CLOCK, {"a.jsonl": clocks})
+    assert places(result) == [(1500, 2500)] * 40 + [(None, 356_400_000), (None, 1000)]
+    assert result.places == []
     seconds = (
         b'{"turns":[{"text":"a","from":12.50,"to":"13"},{"text":"b","from":0,"to":3.4000000000000004}]}\n'
         b'{"turns":[{"text":"c","from":-0.25,"to":1e1}]}\n'
     )
-    made = loaded(LISTS, "seconds", {"a.jsonl": seconds})
-    assert places(made) == [(12_500, 13_000), (0, 3400), (-250, None)]
-    assert made.places == [("GF-09", "a.jsonl#/1/turns/0/to")]
+    result = loaded(LISTS, "seconds", {"a.jsonl": seconds})
+    assert places(result) == [(12_500, 13_000), (0, 3400), (-250, None)]
+    assert result.places == [("GF-09", "a.jsonl#/1/turns/0/to")]
 
 
 @pytest.mark.slow
@@ -69,32 +75,29 @@ def test_seconds_in_rows_of_objects_come_back_as_they_were() -> None:
         {"d": "1", "text": "b", "from": None},
         {"d": "1", "text": "c"},
     )
-    made = loaded(ROWS, "seconds", {"a.jsonl": raw})
-    assert places(made) == [(12_500, 13_250), (None, None), (None, None)]
+    assert places(loaded(ROWS, "seconds", {"a.jsonl": raw})) == [(12_500, 13_250), (None, None), (None, None)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("tables", "name"), [(ROWS, "a.csv"), (LISTS, "a.jsonl")])
 @pytest.mark.parametrize("form", [CLOCK, None])
-def test_many_of_another_form_are_named_a_hundred_times_and_counted_once(
-    tables: str, name: str, form: str | None
-) -> None:
+def test_many_of_another_form_are_named_100_times_and_counted_once(tables: str, name: str, form: str | None) -> None:
     cells = [f"{number} o'clock" for number in range(1_000)]
     csv = "d,text,from,to\n" + "".join(f"1,a,{cell},\n" for cell in cells)
     raw = csv.encode() if name == "a.csv" else json_lines({"turns": [{"text": "a", "from": cell} for cell in cells]})
-    made = loaded(tables, form, {name: raw})
-    assert [finding.rule for finding in made.findings] == ["GF-09"] * 101
-    assert made.findings[-1].detail == "900 more in 'from' are not of the declared form"
-    assert len(places(made)) == 1_000
+    result = loaded(tables, form, {name: raw})
+    assert [finding.rule for finding in result.findings] == ["GF-09"] * 101
+    assert result.findings[-1].detail == "900 more in 'from' are not of the declared time_format"
+    assert len(places(result)) == 1_000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", [[1], {"a": 1}, True, "1500", "x", 1.5, 2**70])
 def test_what_is_no_whole_number_stays_and_is_named_unless_it_is_one_in_quotes(odd: object) -> None:
     raw = json_lines({"turns": [{"text": "a", "from": odd}, {"text": "b", "from": 7}]})
-    made = loaded(LISTS, None, {"a.jsonl": raw})
-    assert places(made) == [(1500 if odd == "1500" else None, None), (7, None)]
-    assert made.places == ([] if odd == "1500" else [("GF-09", "a.jsonl#/0/turns/0/from")])
+    result = loaded(LISTS, None, {"a.jsonl": raw})
+    assert places(result) == [(1500 if odd == "1500" else None, None), (7, None)]
+    assert result.places == ([] if odd == "1500" else [("GF-09", "a.jsonl#/0/turns/0/from")])
 
 
 @pytest.mark.slow
@@ -111,8 +114,8 @@ PARTS = st.tuples(*[st.integers(0, 120)] * 3, st.text("0123456789", max_size=7))
 
 def written(form: str, parts: tuple[int, int, int, str], width: int) -> str:
     hours, minutes, seconds, fraction = parts
-    said = {"%H": hours, "%M": minutes, "%S": seconds}
-    for piece, number in said.items():
+    values = {"%H": hours, "%M": minutes, "%S": seconds}
+    for piece, number in values.items():
         form = form.replace(piece, f"{number:0{width}}")
     return form.replace("%f", fraction).replace("%%", "%") if "%" in form else f"{hours}.{fraction}"
 

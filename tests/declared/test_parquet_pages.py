@@ -72,8 +72,7 @@ def bomb(name: str) -> tuple[bytes, str]:
         case "the same pages again and again":
             return changed(parquet(pa.table({"a": ["x"]})), said_often), "more bytes than the"
     version = "2.0" if name.endswith("of the second version") else "1.0"
-    texts = pa.table({"a": listed(pa.array(["x" * MB] * 200))})
-    return parquet(texts, **alike, data_page_version=version), unfolded
+    return parquet(pa.table({"a": listed(pa.array(["x" * MB] * 200))}), **alike, data_page_version=version), unfolded
 
 
 @pytest.fixture
@@ -174,8 +173,7 @@ def test_no_changed_byte_of_a_footer_ends_otherwise_than_with_an_error() -> None
 
 
 def changed(raw: bytes, change: Callable[[Fields], None]) -> bytes:
-    length = int.from_bytes(raw[-8:-4], "little")
-    begin = len(raw) - 8 - length
+    begin = len(raw) - 8 - int.from_bytes(raw[-8:-4], "little")
     footer, _ = _value(raw, begin, 12)
     change(footer)
     written = _written(12, footer)
@@ -183,7 +181,7 @@ def changed(raw: bytes, change: Callable[[Fields], None]) -> bytes:
 
 
 def get(fields: Fields, *numbers: int) -> Any:
-    """Return what is at a path of fields."""
+    """Return the value at a path of fields."""
     for number in numbers:
         fields = next(value for field, _, value in fields if field == number)
     return fields

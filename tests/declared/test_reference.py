@@ -14,7 +14,7 @@ from docs.corpus_toml import EXAMPLES, REFUSED, corpus_toml_page, example_of, ex
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.ingest.declared.declaration.forms import FORMS
 from talkhouse.ingest.declared.declaration.json_schema import json_schema, schema_text
-from talkhouse.ingest.declared.declaration.keys import TABLES
+from talkhouse.ingest.declared.declaration.keys import known_tables
 from talkhouse.ingest.declared.declaration.toml_text import toml_text
 from talkhouse.schema.errors import RegistryError
 from tests.declared.test_declaration import MISTAKES
@@ -24,7 +24,7 @@ DOCS = ROOT / "docs"
 SCHEMA = jsonschema.Draft7Validator(json_schema())
 OLDER = jsonschema.Draft4Validator(json_schema())
 """What Taplo promises to understand."""
-KEYS = [(name, key) for name, table in TABLES.items() for key in table.keys]
+KEYS = [(name, key) for name, table in known_tables().items() for key in table.keys]
 
 
 def is_read(document: dict[str, Any]) -> bool:
@@ -46,7 +46,7 @@ def test_the_reference_is_as_the_code_that_reads(name: str, written: Any, regen:
 
 def test_every_key_of_every_format_is_in_the_reference() -> None:
     for name in ("dialogue", "turn", "pair", "preference"):
-        assert {key for form in FORMS.values() for key in form.fields.get(name, ())} == TABLES[name].keys.keys()
+        assert {key for form in FORMS.values() for key in form.fields.get(name, ())} == known_tables()[name].keys.keys()
     for name, key in KEYS:
         assert example_of(name, key) is not None
 
@@ -60,17 +60,17 @@ def test_the_examples_of_the_reference_are_read_or_refused_as_it_says() -> None:
         assert f"```toml\n{text}```\n\n```text\n{refusal(text)}```\n" in corpus_toml_page()
 
 
-FLAGS = {name for table in TABLES.values() for name, key in table.keys.items() if key.type == "flag"}
+FLAGS = {name for table in known_tables().values() for name, key in table.keys.items() if key.type == "flag"}
 OTHERS = (3, True, "", [], ["", 1], {"x": 1.5}, "no such word ][")
 
 
 @pytest.mark.slow
 def test_what_the_schema_refuses_is_refused() -> None:
     for (table, key), value in product(KEYS, OTHERS):
-        document, one = next(having(table, key))
-        if one[key] == value:
+        document, fields = next(having(table, key))
+        if fields[key] == value:
             continue
-        one[key] = value
+        fields[key] = value
         if not SCHEMA.is_valid(document):
             assert not is_read(document), (table, key, value)
         else:
@@ -82,9 +82,9 @@ def having(table: str, key: str) -> Iterator[tuple[dict[str, Any], dict[str, Any
     """Yield each example that has a key, and the table of it that has it."""
     for document in map(tomllib.loads, examples(table)):
         of_table: Any = document.get(table, {}) if table else document
-        for one in of_table if isinstance(of_table, list) else [of_table]:
-            if key in one:
-                yield document, one
+        for fields in of_table if isinstance(of_table, list) else [of_table]:
+            if key in fields:
+                yield document, fields
 
 
 @pytest.mark.slow
@@ -92,8 +92,7 @@ def test_the_schema_takes_what_is_read() -> None:
     found = [*DOCS.rglob("*.md"), *(ROOT / "tests" / "declared" / "kit").rglob("corpus.toml")]
     texts = [path.read_text(encoding="utf-8") for path in found if path.suffix == ".toml"]
     for page in (path for path in found if path.suffix == ".md"):
-        blocks = page.read_text(encoding="utf-8").split("```toml\n")[1:]
-        texts += [block.partition("```")[0] for block in blocks]
+        texts += [block.partition("```")[0] for block in page.read_text(encoding="utf-8").split("```toml\n")[1:]]
     declared = [document for document in map(_parsed, texts) if document.keys() >= {"title", "format"}]
     assert len(declared) >= len(EXAMPLES) + len(FORMS)
     for document in declared:

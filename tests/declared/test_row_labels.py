@@ -26,21 +26,20 @@ PLACE = Annotations(
 
 
 def labelled(*specs: Annotations, **parts: Any) -> Declaration:
-    turn = TurnFields(id=("u",), text=("text",))
-    return declared(files=FILES, annotations=specs, **{"turn": turn} | parts)
+    return declared(files=FILES, annotations=specs, **{"turn": TurnFields(id=("u",), text=("text",))} | parts)
 
 
 def test_a_record_is_the_rows_of_a_dialogue() -> None:
     rows = (b"u2,c1,mood,s2,2,6,x", b"u1,c2,yes,s1,,,", b"u1,c1,thing,s1,9,12,", b"u1,c1,thing,s2,0,4,", b"")
     raw = b"\n".join((b"utt,conv,label,by,from,to,note", *rows))
-    made = read_back(labelled(PLACE), {"talks.csv": TALKS, "labels.csv": raw})
-    assert [(row.record_id, row.dialogue_id, row.split, row.source_pointer) for row in made.of(Record)][2:] == [
+    result = read_back(labelled(PLACE), {"talks.csv": TALKS, "labels.csv": raw})
+    assert [(row.record_id, row.dialogue_id, row.split, row.source_pointer) for row in result.of(Record)][2:] == [
         ("quay/labels.csv/0", "quay:c1", None, "/1"),
         ("quay/labels.csv/1", "quay:c2", None, "/2"),
     ]
     assert [
         (row.turn_index, row.annotator_index, row.annotator_id, row.label, row.start_index, row.end_index, row.extra)
-        for row in made.of(Annotation)
+        for row in result.of(Annotation)
     ] == [
         (0, 0, "s1", "thing", 9, 12, '{"note":""}'),
         (0, 1, "s2", "thing", 0, 4, '{"note":""}'),
@@ -51,18 +50,18 @@ def test_a_record_is_the_rows_of_a_dialogue() -> None:
 
 def test_labels_for_nothing_are_refused_with_their_dialogue() -> None:
     raw = b"conv,utt,label,by,from,to\nc9,u1,a,s,,\nc1,u9,a,s,,\nc2,u1,a,s,,\nc1,u1,a,s,,\nc9,u1,b,s,,\n"
-    made = read_back(labelled(PLACE), {"talks.csv": TALKS, "labels.csv": raw})
-    assert made.places == [("GF-15", "labels.csv#/1"), ("GF-15", "labels.csv#/2")]
-    assert ["c9" in made.rejected[0].detail, "u9" in made.rejected[1].detail] == [True, True]
-    assert made.rejected[0].raw == b"c9,u1,a,s,,\nc9,u1,b,s,,"
-    assert [row.label for row in made.of(Annotation)] == ["a"]
+    result = read_back(labelled(PLACE), {"talks.csv": TALKS, "labels.csv": raw})
+    assert result.places == [("GF-15", "labels.csv#/1"), ("GF-15", "labels.csv#/2")]
+    assert ["c9" in result.rejected[0].detail, "u9" in result.rejected[1].detail] == [True, True]
+    assert result.rejected[0].raw == b"c9,u1,a,s,,\nc9,u1,b,s,,"
+    assert [row.label for row in result.of(Annotation)] == ["a"]
 
 
 def test_a_span_outside_of_its_text_is_named_and_kept() -> None:
     raw = b"conv,utt,label,by,from,to\nc2,u1,a,s,1,4\nc2,u1,b,s,x,1\nc2,u1,c,s,0,3\n"
-    made = read_back(labelled(PLACE), {"talks.csv": TALKS, "labels.csv": raw})
-    assert made.places == [("GF-08", "labels.csv#/1/from"), ("GF-08", "labels.csv#/2/from")]
-    assert [(row.start_index, row.end_index, row.item_index) for row in made.of(Annotation)] == [
+    result = read_back(labelled(PLACE), {"talks.csv": TALKS, "labels.csv": raw})
+    assert result.places == [("GF-08", "labels.csv#/1/from"), ("GF-08", "labels.csv#/2/from")]
+    assert [(row.start_index, row.end_index, row.item_index) for row in result.of(Annotation)] == [
         (None, None, 0),
         (None, None, 1),
         (0, 3, 2),
@@ -72,8 +71,9 @@ def test_a_span_outside_of_its_text_is_named_and_kept() -> None:
 def test_offsets_of_browsers_are_converted() -> None:
     raw = b"conv,utt,label,by,from,to\nc1,u2,a,s,0,2\nc1,u2,b,s,3,7\n"
     spec = Annotations(**{**vars(PLACE), "offsets": "utf-16"})
-    made = read_back(labelled(spec), {"talks.csv": TALKS, "labels.csv": raw})
-    assert [(row.start_index, row.end_index, row.extra) for row in made.of(Annotation)] == [(0, 1, None), (2, 6, None)]
+    result = read_back(labelled(spec), {"talks.csv": TALKS, "labels.csv": raw})
+    spans = [(row.start_index, row.end_index, row.extra) for row in result.of(Annotation)]
+    assert spans == [(0, 1, None), (2, 6, None)]
 
 
 def test_without_ids_a_turn_is_meant_by_its_index() -> None:
@@ -81,21 +81,20 @@ def test_without_ids_a_turn_is_meant_by_its_index() -> None:
     spec = Annotations(
         "score", 0, value=("score",), missing_values=("NA",), from_file="labels.tsv", dialogue=("conv",), turn=("utt",)
     )
-    files = {"talks.csv": TALKS, "labels.tsv": raw}
-    made = read_back(labelled(spec, turn=TurnFields(text=("text",))), files)
-    assert [(row.turn_index, row.value, row.extra) for row in made.of(Annotation)] == [
+    result = read_back(labelled(spec, turn=TurnFields(text=("text",))), {"talks.csv": TALKS, "labels.tsv": raw})
+    assert [(row.turn_index, row.value, row.extra) for row in result.of(Annotation)] == [
         (0, 4.0, None),
         (1, 4.5, '{"score":"4.50"}'),
     ]
-    assert made.places == [("GF-01", "labels.tsv#/4/score")]
+    assert result.places == [("GF-01", "labels.tsv#/4/score")]
 
 
 def test_labels_in_json_lines_of_whole_dialogues() -> None:
     lines = [{"conv": "c2", "label": 7}, {"label": None, "conv": "c1"}, {"conv": "c2", "label": "x", "more": [1]}]
     raw = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode()
     spec = Annotations("topic", 0, on="dialogue", label=("label",), from_file="labels.jsonl", dialogue=("conv",))
-    made = read_back(labelled(spec), {"talks.csv": TALKS, "labels.jsonl": raw})
-    assert [(row.dialogue_id, row.turn_index, row.label, row.item_index) for row in made.of(Annotation)] == [
+    result = read_back(labelled(spec), {"talks.csv": TALKS, "labels.jsonl": raw})
+    assert [(row.dialogue_id, row.turn_index, row.label, row.item_index) for row in result.of(Annotation)] == [
         ("quay:c2", None, "7", 0),
         ("quay:c2", None, "x", 1),
     ]
@@ -117,9 +116,8 @@ CELLS = {
 def test_any_labels_come_back_or_are_named(rows: list[dict[str, str]]) -> None:
     raw = "".join(",".join(row) + "\n" for row in [CELLS, *([row[name] for name in CELLS] for row in rows)]).encode()
     mood = Annotations(**{**vars(PLACE), "scheme": "mood", "label": ("mood",), "missing_values": ("NA", "")})
-    made = read_back(labelled(PLACE, mood), {"talks.csv": TALKS, "labels.csv": raw})
-    refused = {item.location.native_id for item in made.rejected}
-    assert refused >= {row["conv"] for row in rows} - {"c1", "c2"}
+    result = read_back(labelled(PLACE, mood), {"talks.csv": TALKS, "labels.csv": raw})
+    assert {item.location.native_id for item in result.rejected} >= {row["conv"] for row in rows} - {"c1", "c2"}
 
 
 def test_numbers_that_the_column_does_not_hold_are_named_and_kept() -> None:
@@ -140,6 +138,6 @@ def test_numbers_that_the_column_does_not_hold_are_named_and_kept() -> None:
         (declared(annotations=(beside,)), {"a.csv": turns}, found),
         (declared(annotations=(beside,)), {"a.jsonl": objects}, found[:-1]),
     ):
-        made = read_back(declaration, files)
-        assert sorted((one.rule, one.detail) for one in made.findings) == sorted(problems)
-        assert [row.value for row in made.of(Annotation)] == values
+        result = read_back(declaration, files)
+        assert sorted((finding.rule, finding.detail) for finding in result.findings) == sorted(problems)
+        assert [row.value for row in result.of(Annotation)] == values

@@ -28,39 +28,39 @@ def loaded(toml: str, **files: object) -> Read:
     return read_back(toml, {f"{name}.json": json_text(content) for name, content in files.items()})
 
 
-def people(made: Read) -> list[tuple[str | None, str | None, str]]:
-    return [(row.native_id, row.name, row.kind) for row in made.of(Speaker)]
+def people(result: Read) -> list[tuple[str | None, str | None, str]]:
+    return [(row.native_id, row.name, row.kind) for row in result.of(Speaker)]
 
 
 @pytest.mark.parametrize(("toml", "talk"), [(TURNS, DAY), (DIALOGUES, [{"said": DAY}])])
 def test_speakers_have_the_names_of_their_file(toml: str, talk: object) -> None:
-    made = loaded(toml + SPEAKERS, day=talk, users=USERS)
-    assert people(made) == [
+    result = loaded(toml + SPEAKERS, day=talk, users=USERS)
+    assert people(result) == [
         ("U1", "Ida", "human"),
         ("U2", "kettle", "bot"),
         ("U9", None, "human"),
         ("U3", "Ole", "human"),
     ]
-    assert [row.speaker_id for row in made.of(Participant)] == ["quay:U1", "quay:U2", "quay:U9"]
-    records = [(row.native_id, row.main_speaker_id) for row in made.of(Record) if "users" in row.record_id]
+    assert [row.speaker_id for row in result.of(Participant)] == ["quay:U1", "quay:U2", "quay:U9"]
+    records = [(row.native_id, row.main_speaker_id) for row in result.of(Record) if "users" in row.record_id]
     assert records == [("U1", "quay:U1"), ("U2", "quay:U2"), ("U3", "quay:U3")]
-    assert made.places == []
+    assert result.places == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("toml", "talk"), [(TURNS, DAY), (DIALOGUES, [{"said": DAY}])])
 def test_within_a_dialogue_names_count_too(toml: str, talk: object) -> None:
-    made = loaded(toml + SPEAKERS + '[speaker]\nscope = "dialogue"\n', day=talk, users=USERS)
-    assert people(made) == [("U1", "Ida", "human"), ("U2", "kettle", "bot"), (None, "U9", "human")]
-    assert [row.main_speaker_id for row in made.of(Record)] == [None] * 4
+    result = loaded(toml + SPEAKERS + '[speaker]\nscope = "dialogue"\n', day=talk, users=USERS)
+    assert people(result) == [("U1", "Ida", "human"), ("U2", "kettle", "bot"), (None, "U9", "human")]
+    assert [row.main_speaker_id for row in result.of(Record)] == [None] * 4
 
 
 @pytest.mark.slow
 def test_a_turn_says_the_name_of_whom_the_file_does_not_name() -> None:
     named = [{**turn, "name": f"by {turn['user']}"} for turn in DAY]
     for toml, talk in ((TURNS, named), (DIALOGUES, [{"said": named}])):
-        made = loaded(toml + '[speaker]\nname = "name"\n' + SPEAKERS, day=talk, users=USERS)
-        assert people(made)[:3] == [("U1", "Ida", "human"), ("U2", "kettle", "bot"), ("U9", "by U9", "human")]
+        result = loaded(toml + '[speaker]\nname = "name"\n' + SPEAKERS, day=talk, users=USERS)
+        assert people(result)[:3] == [("U1", "Ida", "human"), ("U2", "kettle", "bot"), ("U9", "by U9", "human")]
 
 
 @pytest.mark.slow
@@ -72,23 +72,26 @@ def test_only_the_record_that_is_wrong_is_set_aside_and_of_one_id_the_first_coun
         {"id": None},
         {"id": "U1", "real_name": [1]},
     ]
-    made = loaded(TURNS + SPEAKERS, day=DAY, users=[*USERS, *wrong])
-    assert people(made)[0] == ("U1", "Ida", "human")
-    assert made.places == [
+    result = loaded(TURNS + SPEAKERS, day=DAY, users=[*USERS, *wrong])
+    assert people(result)[0] == ("U1", "Ida", "human")
+    assert result.places == [
         ("GF-01", "users.json#/7/real_name"),
         ("GF-23", "users.json#/3"),
         ("GF-01", "users.json#/4"),
         ("GF-01", "users.json#/5"),
         ("GF-01", "users.json#/6/id"),
     ]
-    assert [one.detail for one in made.findings if one.rule == "GF-23"] == ["'U1' is named again; in all 2 times"]
+    assert [finding.detail for finding in result.findings if finding.rule == "GF-23"] == [
+        "'U1' is named again; in all 2 times"
+    ]
 
 
 @pytest.mark.slow
 def test_members_of_an_object_may_be_the_speakers() -> None:
     toml = DIALOGUES + '[speakers]\npath = "users.json"\nrecord = "*"\nname = "name"\n'
-    made = loaded(toml, day=[{"said": DAY}], users={"U1": {"name": "Ida"}, "U4": {"name": None}})
-    assert people(made) == [("U1", "Ida", "human"), ("U2", None, "human"), ("U9", None, "human"), ("U4", None, "human")]
+    result = loaded(toml, day=[{"said": DAY}], users={"U1": {"name": "Ida"}, "U4": {"name": None}})
+    names = {"U1": "Ida", "U2": None, "U9": None, "U4": None}
+    assert people(result) == [(native_id, name, "human") for native_id, name in names.items()]
     inside = toml.replace('"*"', '"team.people.*"')
     assert people(loaded(inside, day=[], users={"team": {"people": {"U1": {"name": "Ida"}}, "n": 1}})) == [
         ("U1", "Ida", "human")
@@ -100,20 +103,19 @@ def test_a_table_of_speakers_has_a_header_of_its_own_and_comes_back_to_the_byte(
     speakers = '[speakers]\npath = "people.csv"\nid = "id"\nname = "name"\nis_bot = "bot"\n'
     names = '[dialect]\nheader = false\nnames = ["user", "text"]\n'
     files = {"day.csv": b'U1,"Tea?"\nU2,Brewing.\n', "people.csv": b'id,"name",bot\nU1,"Ida",\n"U2",kettle,TRUE\n'}
-    made = read_back(TURNS + names + speakers, files)
-    assert people(made) == [("U1", "Ida", "human"), ("U2", "kettle", "bot")]
+    assert people(read_back(TURNS + names + speakers, files)) == [("U1", "Ida", "human"), ("U2", "kettle", "bot")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("raw", [b"", b"{", b'{"U1": {}}', b"[1"])
 def test_a_file_of_speakers_that_can_not_be_read_is_refused_and_the_dialogues_are_not(raw: bytes) -> None:
-    made = read_back(TURNS + SPEAKERS, {"day.json": json_text(DAY), "users.json": raw})
-    assert people(made) == [("U1", None, "human"), ("U2", None, "human"), ("U9", None, "human")]
-    assert [item.location.file.name for item in made.rejected] == ["users.json"]
+    result = read_back(TURNS + SPEAKERS, {"day.json": json_text(DAY), "users.json": raw})
+    assert people(result) == [("U1", None, "human"), ("U2", None, "human"), ("U9", None, "human")]
+    assert [item.location.file.name for item in result.rejected] == ["users.json"]
 
 
 @pytest.mark.parametrize(
-    ("toml", "line", "said"),
+    ("toml", "line", "message"),
     [
         (TURNS + SPEAKERS.replace("path", "#"), 7, "[speakers] without a path"),
         (TURNS + SPEAKERS.replace('id = "id"', ""), 8, "nothing says whom a record is about"),
@@ -124,7 +126,7 @@ def test_a_file_of_speakers_that_can_not_be_read_is_refused_and_the_dialogues_ar
         (TURNS.replace('"turns"', '"pairs"').split("[turn]")[0] + SPEAKERS, 4, "means nothing in format = 'pairs'"),
     ],
 )
-def test_what_names_no_speakers_is_refused_at_its_line(toml: str, line: int, said: str) -> None:
+def test_what_names_no_speakers_is_refused_at_its_line(toml: str, line: int, message: str) -> None:
     error = mistake(toml)
     assert str(error).startswith(f"ferry_talk/corpus.toml:{line}: ")
-    assert said in str(error)
+    assert message in str(error)

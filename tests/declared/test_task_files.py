@@ -50,8 +50,7 @@ def test_only_a_role_is_in_the_sql_and_there_as_a_literal(title: str, descriptio
 def _below_head(text: str) -> str:
     """Return the SQL of a file: what follows the lines that begin with two dashes, as they are told apart by it."""
     lines = text.splitlines(keepends=True)
-    head = next(number for number, line in enumerate(lines) if not line.startswith("--"))
-    return "".join(lines[head:])
+    return "".join(lines[next(number for number, line in enumerate(lines) if not line.startswith("--")) :])
 
 
 @invented_examples(20)
@@ -68,7 +67,7 @@ def task_files_and_metrics(declaration: Declaration) -> Files:
 
 
 def test_a_page_has_another_name_than_those_of_all_corpora() -> None:
-    names = [one.name for one in dashboards((*own_files(), *task_files(declared(corpus_id="overview"))))]
+    names = [page.name for page in dashboards((*own_files(), *task_files(declared(corpus_id="overview"))))]
     assert "overview_charts" in names
     assert len({*names}) == len(names)
 
@@ -98,16 +97,14 @@ def test_many_schemes_have_one_table_and_few_charts() -> None:
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    folder = tmp_path_factory.mktemp("hostile")
-    path: Path = build_talks(folder, TALKS, declared(REPLY, title=SQL, description=SQL))
+    path: Path = build_talks(tmp_path_factory.mktemp("hostile"), TALKS, declared(REPLY, title=SQL, description=SQL))
     with talkhouse.open(path) as con:
         yield con
 
 
 @pytest.mark.slow
 def test_sql_in_a_title_or_role_is_text(hostile: duckdb.DuckDBPyConnection) -> None:
-    found = hostile.execute("select turn_index, context, response from salon.reply").fetchall()
-    assert found == [(1, ["Hi"], SQL)]
+    assert hostile.execute("select turn_index, context, response from salon.reply").fetchall() == [(1, ["Hi"], SQL)]
     ((comment,),) = hostile.execute("select comment from duckdb_views() where view_name = 'reply'").fetchall()
     assert comment == " ".join(SQL.split()) + "."
 

@@ -171,13 +171,13 @@ def votes(draw: random.Random, turns: int) -> list[list[Any]]:
 def labelled(own: list[list[Any]], of_file: list[list[Any]]) -> Iterator[tuple[int, tuple[str, ...], str | None]]:
     """Yield each turn with its labels in order, and the one that more than half of them are."""
     # Of one annotator and item, a record in "labels.json" stands before those in "test.json" and "train.json".
-    given = [
+    votes = [
         (turn, annotator, item, place, label)
         for place, several in ((0, of_file), (1, own))
         for turn, _, annotator, item, label in several
     ]
-    for turn in sorted({each[0] for each in given}):
-        labels = tuple(each[-1] for each in sorted(given) if each[0] == turn)
+    for turn in sorted({each[0] for each in votes}):
+        labels = tuple(each[-1] for each in sorted(votes) if each[0] == turn)
         ((label, count),) = Counter(labels).most_common(1)
         yield turn, labels, label if count * 2 > len(labels) else None
 

@@ -6,32 +6,14 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.commands import run
+from tests.data_files import data_of
 
 pytestmark = pytest.mark.slow
 
-DECLARATION = """\
-title = "Bus talk"
-format = "chat"
-[[files]]
-path = "*.jsonl"
-[dialogue]
-id = "id"
-[[annotations]]
-scheme = "polite"
-on = "dialogue"
-label = "polite"
-[[tasks]]
-name = "reply"
-kind = "next_turn"
-role = "assistant"
-[[tasks]]
-name = "manners"
-kind = "dialogue_label"
-scheme = "polite"
-"""
+DECLARATION = data_of(__file__)["declaration"]
 LINES = (
     '{"id": "1", "polite": "yes", "messages": [{"role": "user", "content": "Is this the 7?"}, '
     '{"role": "assistant", "content": "It is."}]}\n'
@@ -114,18 +96,7 @@ def test_what_is_restored_can_be_built_again(warehouse: Path, data: Path, tmp_pa
     assert files(tmp_path / "again.duckdb") == files(warehouse)
 
 
-SPANS = """
-[[annotations]]
-scheme = "place"
-each = "places[*]"
-label = "what"
-start = "from"
-end = "to"
-[[tasks]]
-name = "places"
-kind = "spans"
-scheme = "place"
-"""
+SPANS = data_of(__file__)["spans"]
 
 
 def test_a_build_notes_no_view_that_only_a_lake_can_do_nothing_about(data: Path, tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration import read_declaration
-from talkhouse.ingest.declared.declaration.line_patterns import BadRegex, named_groups
+from talkhouse.ingest.declared.declaration.cells import BadRegex, named_groups
 from talkhouse.ingest.declared.declaration.model import Declaration
-from talkhouse.ingest.declared.record_files import csv_files, open_records, pattern_lines
+from talkhouse.ingest.declared.record_files import csv_files, open_records, text_files
 from talkhouse.ingest.declared.record_files.content import FileContent
 from talkhouse.ingest.declared.rows import spool
 from talkhouse.ingest.files.limits import Limits
@@ -37,8 +37,7 @@ def lines(pattern: str, more: str = "", **turn: str) -> Declaration:
 
 
 def clocked(pattern: str, clock: str) -> Declaration:
-    more = f'[times]\nsaid_at = "{clock}"'
-    return lines(pattern, more, speaker="who", said_at="at")
+    return lines(pattern, f'[times]\nsaid_at = "{clock}"', speaker="who", said_at="at")
 
 
 ANDROID = clocked(r"(?<at>\d\d\.\d\d\.\d\d, \d\d:\d\d) - (?:(?<who>[^:]+): )?(?<said>.*)", "%d.%m.%y, %H:%M")
@@ -49,8 +48,8 @@ SCENES = lines("(?<who>[A-Z ]+): (?<said>.*)", "begins = '^$|==='", role="who")
 NUMBERED = lines(r"(?<n>\d+) (?<said>.*)", "begins = '1 '")
 
 
-def said(made: Read) -> list[tuple[str | None, str]]:
-    turns = sorted(made.of(Turn), key=lambda turn: (turn.dialogue_id, turn.turn_index))
+def turns_of(result: Read) -> list[tuple[str | None, str]]:
+    turns = sorted(result.of(Turn), key=lambda turn: (turn.dialogue_id, turn.turn_index))
     return [(turn.speaker_id.partition(":")[2] if turn.speaker_id else None, turn.text) for turn in turns]
 
 
@@ -64,20 +63,20 @@ def test_exports_of_chat_programs_are_turns_and_come_back() -> None:
         "31.12.21, 22:04 - Messages are end-to-end encrypted.\n31.12.21, 22:05 - Ida: Hello\nand more\n\nlast of it\n\n"
         "31.12.21, 22:06 - Ole: <Media omitted>\n01.01.22, 00:00 - Ida: see 22:05 - Bo: x\n"
     )
-    made = comes_back(ANDROID, chat_txt=android.encode())
-    assert said(made) == [
+    result = comes_back(ANDROID, chat_txt=android.encode())
+    assert turns_of(result) == [
         (None, "Messages are end-to-end encrypted."),
         ("Ida", "Hello\nand more\n\nlast of it"),
         ("Ole", "<Media omitted>"),
         ("Ida", "see 22:05 - Bo: x"),
     ]
-    assert [turn.said_at for turn in made.of(Turn)][-1] == datetime(2022, 1, 1)  # noqa: DTZ001
-    assert made.places == []
+    assert [turn.said_at for turn in result.of(Turn)][-1] == datetime(2022, 1, 1)  # noqa: DTZ001
+    assert result.places == []
     iphone = "[31/12/2021, 10:05:12\u202fPM] Ida: Hello\r\nmore\r\n"
     iphone += "\u200e[01/02/2022, 10:05:14\u202fAM] Ole: \u200eimage omitted"
-    made = comes_back(IPHONE, chat_txt=BOM + iphone.encode(), packed_txt_gz=gzip.compress(iphone.encode(), mtime=0))
-    assert said(made) == [("Ida", "Hello\r\nmore"), ("Ole", "\u200eimage omitted")] * 2
-    assert [turn.said_at for turn in made.of(Turn)][:2] == [
+    result = comes_back(IPHONE, chat_txt=BOM + iphone.encode(), packed_txt_gz=gzip.compress(iphone.encode(), mtime=0))
+    assert turns_of(result) == [("Ida", "Hello\r\nmore"), ("Ole", "\u200eimage omitted")] * 2
+    assert [turn.said_at for turn in result.of(Turn)][:2] == [
         datetime(2021, 12, 31, 22, 5, 12),  # noqa: DTZ001
         datetime(2022, 2, 1, 10, 5, 14),  # noqa: DTZ001
     ]
@@ -85,16 +84,16 @@ def test_exports_of_chat_programs_are_turns_and_come_back() -> None:
 
 @pytest.mark.slow
 def test_a_clock_without_a_date_is_kept_with_its_turn() -> None:
-    made = comes_back(IRC, log_log=b"[12:01] <ida> hi\n[12:01] -!- ole has joined\n[12:02] <ole> <b> ho\n")
-    assert said(made) == [("ida", "hi"), (None, "ole has joined"), ("ole", "<b> ho")]
-    assert made.of(Turn)[0].extra == '{"clock":"12:01"}'
-    assert {turn.said_at for turn in made.of(Turn)} == {None}
-    assert made.places == []
+    result = comes_back(IRC, log_log=b"[12:01] <ida> hi\n[12:01] -!- ole has joined\n[12:02] <ole> <b> ho\n")
+    assert turns_of(result) == [("ida", "hi"), (None, "ole has joined"), ("ole", "<b> ho")]
+    assert result.of(Turn)[0].extra == '{"clock":"12:01"}'
+    assert {turn.said_at for turn in result.of(Turn)} == {None}
+    assert result.places == []
 
 
 def test_lines_with_which_a_dialogue_begins() -> None:
-    made = comes_back(NUMBERED, a_txt=b"1 hi\n2 ho\n1 again\n10 far\n1 end\n", b_txt=b"2 late\n1 new\n")
-    assert [(turn.dialogue_id, turn.text) for turn in made.of(Turn)] == [
+    result = comes_back(NUMBERED, a_txt=b"1 hi\n2 ho\n1 again\n10 far\n1 end\n", b_txt=b"2 late\n1 new\n")
+    assert [(turn.dialogue_id, turn.text) for turn in result.of(Turn)] == [
         ("quay:a.txt/0", "hi"),
         ("quay:a.txt/0", "ho"),
         ("quay:a.txt/1", "again"),
@@ -104,12 +103,12 @@ def test_lines_with_which_a_dialogue_begins() -> None:
         ("quay:b.txt/1", "new"),
     ]
     scenes = b"THE KITCHEN\n\nIDA: Tea?\nOLE: Yes.\nPlease.\n \n\n=== two ===\nat night\nIDA: Again?\n\n\nOLE: No\n"
-    made = comes_back(SCENES, play_txt=scenes)
-    assert made.said("quay:play.txt/0") == [("IDA", "Tea?"), ("OLE", "Yes.\nPlease.")]
-    assert made.said("quay:play.txt/1") == [("IDA", "Again?")]
-    assert made.said("quay:play.txt/2") == [("OLE", "No")]
-    assert [(found.rule, found.severity, found.pointer) for found in made.findings] == [("GF-10", "warn", "/0")]
-    assert "2 lines belong to no turn" in made.findings[0].detail
+    result = comes_back(SCENES, play_txt=scenes)
+    assert result.turns("quay:play.txt/0") == [("IDA", "Tea?"), ("OLE", "Yes.\nPlease.")]
+    assert result.turns("quay:play.txt/1") == [("IDA", "Again?")]
+    assert result.turns("quay:play.txt/2") == [("OLE", "No")]
+    assert [(found.rule, found.severity, found.pointer) for found in result.findings] == [("GF-10", "warn", "/0")]
+    assert "2 lines belong to no turn" in result.findings[0].detail
 
 
 def several(pattern: str, texts: str, more: str = "", **turn: str) -> Declaration:
@@ -127,18 +126,16 @@ PAIRED = several(
 
 @pytest.mark.slow
 def test_lines_with_several_turns() -> None:
-    raw = b"head\n1 hi\tho\n2 ho\tho\tone|two\n3 alone\nmore\n1 \tb\r\nmore\n\n2 x\t\n3 \n"
-    made = comes_back(PAIRED, a_txt=raw)
-    assert [text for _, text in made.said("quay:a.txt/0")] == ["hi", "ho", "ho", "ho", "alone\nmore"]
-    assert [text for _, text in made.said("quay:a.txt/1")] == ["b\r\nmore", "x", ""]
-    second = [turn for turn in made.of(Turn) if turn.turn_index in (2, 3) and turn.dialogue_id == "quay:a.txt/0"]
+    result = comes_back(PAIRED, a_txt=b"head\n1 hi\tho\n2 ho\tho\tone|two\n3 alone\nmore\n1 \tb\r\nmore\n\n2 x\t\n3 \n")
+    assert [text for _, text in result.turns("quay:a.txt/0")] == ["hi", "ho", "ho", "ho", "alone\nmore"]
+    assert [text for _, text in result.turns("quay:a.txt/1")] == ["b\r\nmore", "x", ""]
+    second = [turn for turn in result.of(Turn) if turn.turn_index in (2, 3) and turn.dialogue_id == "quay:a.txt/0"]
     extras = [json.loads(turn.extra or "{}") for turn in second]
     assert [(extra["n"], extra["more"]) for extra in extras] == [("2", ""), ("", "one|two")]
-    assert [record.source_pointer for record in made.of(Record)] == ["/1", "/5"]
+    assert [record.source_pointer for record in result.of(Record)] == ["/1", "/5"]
     pattern = "(?<a>[A-Z]+)=(?<said>[a-z]*) (?<b>[A-Z]+)=(?<answer>[a-z]*)"
-    people = several(pattern, '["said", "answer"]', speaker='["a", "b"]')
-    made = comes_back(people, a_txt=b"IDA=x OLE=y\nMIA=z OLE=")
-    assert said(made) == [("IDA", "x"), ("OLE", "y"), ("MIA", "z")]
+    result = comes_back(several(pattern, '["said", "answer"]', speaker='["a", "b"]'), a_txt=b"IDA=x OLE=y\nMIA=z OLE=")
+    assert turns_of(result) == [("IDA", "x"), ("OLE", "y"), ("MIA", "z")]
 
 
 @pytest.mark.slow
@@ -159,46 +156,43 @@ def test_files_of_lines_come_back_to_the_byte(raw: bytes) -> None:
 
 @pytest.mark.slow
 def test_a_file_of_which_no_line_fits_or_that_is_not_utf_8_is_refused_alone() -> None:
-    made = comes_back(
+    result = comes_back(
         SCRIPT, a_txt=b"\nno one\n", b_txt=b"IDA: a\n", c_txt=b"IDA: a\n\xff\n", d_csv=b"who,said\nOLE,c\n"
     )
-    assert made.places == [("GF-12", "a.txt#/1"), ("TH-02", "c.txt#/1")]
-    assert [turn.text for turn in made.of(Turn)] == ["a", "c"]
-    made = read(declared('[turn]\ntext = "said"'), {"a.txt": b"IDA: a\n"})
-    assert [item.rule for item in made.rejected] == ["GF-14"]
-    assert "[lines]" in made.rejected[0].detail
+    assert result.places == [("GF-12", "a.txt#/1"), ("TH-02", "c.txt#/1")]
+    assert [turn.text for turn in result.of(Turn)] == ["a", "c"]
+    result = read(declared('[turn]\ntext = "said"'), {"a.txt": b"IDA: a\n"})
+    assert [item.rule for item in result.rejected] == ["GF-14"]
+    assert "[lines]" in result.rejected[0].detail
     labels = declared(
         '[[files]]\npath = "a.csv"\n[[files]]\npath = "l.txt"\nholds = "annotations"\n[dialogue]\nid = "d"\n'
         '[turn]\ntext = "said"\n'
         '[[annotations]]\nscheme = "mood"\nfrom = "l.txt"\ndialogue = "d"\nlabel = "mood"\non = "dialogue"\n'
     )
-    made = read(labels, {"a.csv": b"d,said\n1,Hi\n", "l.txt": b"1 calm\n"})
-    assert [(item.rule, item.raw) for item in made.rejected] == [("GF-14", b"1 calm\n")]
+    result = read(labels, {"a.csv": b"d,said\n1,Hi\n", "l.txt": b"1 calm\n"})
+    assert [(item.rule, item.raw) for item in result.rejected] == [("GF-14", b"1 calm\n")]
 
 
 @pytest.mark.slow
 def test_groups_that_do_not_stand_one_behind_the_other_come_back() -> None:
-    nested = lines("(?<all>(?<who>[A-Z]+): (?<said>.*))", role="who")
-    made = comes_back(nested, a_txt=b"IDA: a\nmore\nOLE: b\n")
-    assert said(made) == [(None, "a\nmore"), (None, "b")]
-    behind = lines(r"(?<said>.*) \((?<who>[a-z]+)\)", role="who")
-    made = comes_back(behind, a_txt=b"a (ida)\nmore\nb (ole)\n")
-    assert said(made) == [(None, "a\nmore"), (None, "b")]
+    result = comes_back(lines("(?<all>(?<who>[A-Z]+): (?<said>.*))", role="who"), a_txt=b"IDA: a\nmore\nOLE: b\n")
+    assert turns_of(result) == [(None, "a\nmore"), (None, "b")]
+    result = comes_back(lines(r"(?<said>.*) \((?<who>[a-z]+)\)", role="who"), a_txt=b"a (ida)\nmore\nb (ole)\n")
+    assert turns_of(result) == [(None, "a\nmore"), (None, "b")]
     either = lines("(?<who>[A-Z]+)>(?<said>.*)|(?<rest>-.*)", role="who")
-    assert said(comes_back(either, a_txt=b"A>x\n--\nB>y\n")) == [(None, "x"), (None, ""), (None, "y")]
+    assert turns_of(comes_back(either, a_txt=b"A>x\n--\nB>y\n")) == [(None, "x"), (None, ""), (None, "y")]
     notices = declared(
         "[lines]\npattern = '(?<shape>[A-Z]*): (?<cells>.*)|\\* (?<__proto__>.*)'\n"
         '[turn]\ntext = ["cells", "__proto__"]\n'
     )
-    made = comes_back(notices, a_txt=b"A: a\nb\n* c\nd\n: \n\nf\n")
-    assert said(made) == [(None, "a\nb"), (None, "c\nd"), (None, "\n\nf")]
+    result = comes_back(notices, a_txt=b"A: a\nb\n* c\nd\n: \n\nf\n")
+    assert turns_of(result) == [(None, "a\nb"), (None, "c\nd"), (None, "\n\nf")]
 
 
 @pytest.mark.slow
 def test_most_lines_need_no_word_about_how_they_are_written() -> None:
-    raw = b"12.01.21, 10:00 - No one said it\n" + b"12.01.21, 10:00 - Ida: Hi\n" * 3
-    made = comes_back(ANDROID, a_txt=raw)
-    assert [turn.extra for turn in made.of(Turn)] == ['{"cells":{"":"1"}}', None, None, None]
+    result = comes_back(ANDROID, a_txt=b"12.01.21, 10:00 - No one said it\n" + b"12.01.21, 10:00 - Ida: Hi\n" * 3)
+    assert [turn.extra for turn in result.of(Turn)] == ['{"cells":{"":"1"}}', None, None, None]
 
 
 LINES = st.lists(
@@ -223,8 +217,8 @@ def test_any_lines_come_back_however_they_are_cut(raw: bytes, declaration: Decla
     whole = read_back(declaration, {"a.txt": raw})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(csv_files, "_BLOCK", block)
-        patch.setattr(pattern_lines, "_MOST_WAYS", ways)
-        patch.setattr(pattern_lines, "_AT_ONCE", 1)
+        patch.setattr(text_files, "_MOST_WAYS", ways)
+        patch.setattr(text_files, "_AT_ONCE", 1)
         patch.setattr("talkhouse.ingest.sources._PIECE", 3)
         patch.setattr(spool, "_IN_MEMORY", 100)
         cut = read_back(declaration, {"a.txt": raw})
@@ -239,7 +233,7 @@ def test_a_turn_of_lines_a_line_and_a_file_are_no_larger_than_a_record() -> None
     raw = b"IDA: a\n" + b"more words\n" * 500_000
     with source("a.txt", raw, Limits(record=1_000_000)) as file:
         assert SCRIPT.lines is not None
-        rows = pattern_lines.LineRows(FileContent(file), SCRIPT.lines, ["said"])
+        rows = text_files.LineRows(FileContent(file), SCRIPT.lines, ["said"])
         with pytest.raises(SourceError, match="too much to read"):
             list(rows.tables())
     for declaration in (FILES, EACH_LINE):
@@ -284,32 +278,32 @@ SEPARATED = declared("[dialogue]\n" + TEXT + 'separator = [" __eou__ ", " __eou_
 
 def test_a_text_file_is_a_transcript_and_comes_back() -> None:
     call = b"Agent: Hello.\nCaller: My line is dead.\nSince noon.\nAgent: I see.\n"
-    made = comes_back(FILES, a_txt=call, b_log=BOM + call[:-1], c_text_gz=gzip.compress(BOM + call, mtime=0))
+    result = comes_back(FILES, a_txt=call, b_log=BOM + call[:-1], c_text_gz=gzip.compress(BOM + call, mtime=0))
     expected = [("agent", "Hello."), ("caller", "My line is dead.\nSince noon."), ("agent", "I see.")]
-    assert [made.said(row.dialogue_id) for row in made.of(Dialogue)] == [expected] * 3
-    assert made.of(Dialogue)[0].dialogue_id == "quay:a.txt/0"
+    assert [result.turns(row.dialogue_id) for row in result.of(Dialogue)] == [expected] * 3
+    assert result.of(Dialogue)[0].dialogue_id == "quay:a.txt/0"
 
 
 @pytest.mark.slow
 def test_each_line_that_is_not_blank_is_a_record() -> None:
-    made = comes_back(EACH_LINE, a_txt=b"Agent: Hi\r\n\n \nhm\nAgent: \xff\nAgent:  Ho ", b_txt=b"\n", c_txt=b"")
-    assert [(turn.dialogue_id, turn.text) for turn in made.of(Turn)] == [
+    result = comes_back(EACH_LINE, a_txt=b"Agent: Hi\r\n\n \nhm\nAgent: \xff\nAgent:  Ho ", b_txt=b"\n", c_txt=b"")
+    assert [(turn.dialogue_id, turn.text) for turn in result.of(Turn)] == [
         ("quay:a.txt/0", "Hi"),
         ("quay:a.txt/3", " Ho "),
     ]
-    assert made.places == [("GF-10", "a.txt#/3"), ("TH-02", "a.txt#/4")]
-    assert "line 5: not UTF-8" in made.rejected[1].detail
+    assert result.places == [("GF-10", "a.txt#/3"), ("TH-02", "a.txt#/4")]
+    assert "line 5: not UTF-8" in result.rejected[1].detail
 
 
 @pytest.mark.slow
 def test_turns_between_separators() -> None:
-    made = comes_back(SEPARATED, a_txt=b"A __eou__ B __eou__\n\nC\nD __eou__  __eou__\t\r\n __eou__ E __eou__ F\n")
-    turns = [made.said(row.dialogue_id) for row in made.of(Dialogue)]
+    result = comes_back(SEPARATED, a_txt=b"A __eou__ B __eou__\n\nC\nD __eou__  __eou__\t\r\n __eou__ E __eou__ F\n")
+    turns = [result.turns(row.dialogue_id) for row in result.of(Dialogue)]
     assert [[text for _, text in talk] for talk in turns] == [["A", "B"], ["C"], ["D", ""], ["", "E", "F"]]
     assert {role for talk in turns for role, _ in talk} == {"speaker"}
     in_cells = declared('[dialogue]\ntext = "log"\nseparator = "|"\n', "transcript")
-    made = comes_back(in_cells, a_csv=b'log\na|b\n"c,|"\n||\n', b_json=b'[{"log":"a||b"},{"log":""}]')
-    assert [[text for _, text in made.said(row.dialogue_id)] for row in made.of(Dialogue)] == [
+    result = comes_back(in_cells, a_csv=b'log\na|b\n"c,|"\n||\n', b_json=b'[{"log":"a||b"},{"log":""}]')
+    assert [[text for _, text in result.turns(row.dialogue_id)] for row in result.of(Dialogue)] == [
         ["a", "b"],
         ["c,"],
         ["", ""],
@@ -321,8 +315,8 @@ def test_turns_between_separators() -> None:
 @pytest.mark.slow
 def test_a_file_that_is_a_record_and_refused_comes_back() -> None:
     bad = {"a_txt": b"Hm.\n", "b_txt": b"Agent: \xff\n", "c_txt_gz": gzip.compress(b"Hm.\n", 1), "d_json": b'{"x":1}\n'}
-    made = comes_back(FILES, **bad, e_txt=b"")
-    assert made.places == [
+    result = comes_back(FILES, **bad, e_txt=b"")
+    assert result.places == [
         ("GF-02", "e.txt#"),
         ("GF-10", "a.txt#"),
         ("TH-02", "b.txt#"),
@@ -341,9 +335,9 @@ def test_any_text_comes_back(raw: bytes, declaration: Declaration) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("format_", ["chat", "pairs"])
 def test_a_format_of_objects_does_not_read_a_text(format_: str) -> None:
-    made = read(declared("", format_), {"a.txt": b'{"messages": []}\n'})
-    assert [item.rule for item in made.rejected] == ["GF-14"]
-    assert "rename it to .jsonl" in made.rejected[0].detail
+    result = read(declared("", format_), {"a.txt": b'{"messages": []}\n'})
+    assert [item.rule for item in result.rejected] == ["GF-14"]
+    assert "rename it to .jsonl" in result.rejected[0].detail
 
 
 @pytest.mark.slow

@@ -105,8 +105,7 @@ def paths_of(value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
 def test_every_key_has_its_line(data: st.DataObject) -> None:
     layout = Layout(data.draw)
     layout.write()
-    values = tomllib.loads(layout.text)
-    assert lines_of(layout.text) == {path: layout.lines[path] for path in paths_of(values)}
+    assert lines_of(layout.text) == {path: layout.lines[path] for path in paths_of(tomllib.loads(layout.text))}
 
 
 @settings(max_examples=60)

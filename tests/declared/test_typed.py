@@ -7,7 +7,6 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,14 +20,14 @@ from talkhouse.ingest.declared.declaration.model import (
 )
 from talkhouse.ingest.declared.documents import document_files
 from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues
-from talkhouse.ingest.declared.documents.document_files import CAREFULLY
-from talkhouse.ingest.declared.documents.labels import Labels
 from talkhouse.ingest.declared.documents.messages import CHAT
 from talkhouse.ingest.declared.documents.typed import Typed, typed_dialogues
-from talkhouse.ingest.declared.record_files.content import RawRecord
-from talkhouse.ingest.rows import ROWS, Annotation, Turn
+from talkhouse.ingest.declared.labels import Labels
+from talkhouse.ingest.declared.record_files.content import CAREFULLY, RawRecord
+from talkhouse.ingest.rows import Annotation, Turn
 from tests.conftest import ONCE_BROKEN, invented_examples
-from tests.declared.rows_loaded import Read, declared, read, restored
+from tests.data_files import data_of
+from tests.declared.rows_loaded import declared, everything, read, restored
 
 _TEXTS = ("", "a", "Is it\u2028far?", "é 😀", '"\\/', "\x00\x0b\x1f\x7f", "null", "1", " x ", "\ufeff")
 _ROLES = ("user", "assistant", "system", "user", "assistant", "narrator", "function_call", "")
@@ -139,8 +138,7 @@ class _Inventor:
         return self._object(members)
 
     def _message(self) -> str:
-        form = self._chance.choice(self._forms)
-        return self._object({key: self._value(key, kind) for key, kind in form})
+        return self._object({key: self._value(key, kind) for key, kind in self._chance.choice(self._forms)})
 
     def _value(self, key: str, kind: str) -> str:
         chance = self._chance
@@ -173,15 +171,8 @@ def outcome(
         patch.setattr(document_files, "_BLOCK", block)
         patch.setattr(document_files, "_LEAST", least)
         patch.setenv(CAREFULLY, "1") if carefully else patch.delenv(CAREFULLY, raising=False)
-        made = read(declaration, files)
-    return _everything(made)
-
-
-def _everything(made: Read) -> tuple[Any, ...]:
-    tables = {kind.TABLE: Counter(map(msgspec.json.encode, made.of(kind))) for kind in ROWS if made.of(kind)}
-    findings = [(one.rule, one.detail, one.pointer, one.record_id) for one in made.findings]
-    rejected = [(one.rule, one.detail, one.location.pointer, one.location.native_id, one.raw) for one in made.rejected]
-    return tables, findings, rejected, {name: row.extra for name, row in made.files.items()}
+        result = read(declaration, files)
+    return everything(result)
 
 
 @invented_examples(150, ONCE_BROKEN)
@@ -192,29 +183,15 @@ def test_both_ways_give_the_same_rows(declaration: Declaration, seed: int, block
     inventor = _Inventor(Random(seed))  # noqa: S311 - nothing secret
     files = dict(inventor.file(name) for name in ("a", "b"))
     least = block + 100 if is_mixed else 0  # of several blocks, some are too small to be decoded
-    made = outcome(declaration, files, carefully=False, block=block, least=least)
-    assert made == outcome(declaration, files, carefully=True)
+    result = outcome(declaration, files, carefully=False, block=block, least=least)
+    assert result == outcome(declaration, files, carefully=True)
 
 
 _PLAIN = (
     '{"id": "%s", "messages": '
     '[{"role": "user", "content": "Is it far?", "name": "Ann", "time": "2024-01-02T03:04:05Z"}]}'
 )
-_AMONG = (
-    "",
-    "[]",
-    '{"id": "a", "messages": []}',
-    '{"id": "b", "messages": [{"role": "user", "content": "x", "name": "Bo", "time": "2024-01-02T03:04:05Z"}],}',
-    '{"id": "c", "messages": [{"role": "user", "content": "x", "name": "Bo", "time": "2024-01-02"}]}',
-    '{"id": "d", "messages": [{"role": "user", "content": "\\ud800", "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
-    '{"id": "e", "messages": [{"content": "x", "role": "user", "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
-    '{"ID": "f", "messages": [{"role": "user", "content": "x", "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
-    '{"id": "g", "messages": [{"role": "user", "content": "x", "name": 1.0, "time": "2024-01-02T03:04:05Z"}]}',
-    '{"id": "h", "messages": [{"role": "user", "content": NaN, "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
-    '{"id": "i", "id": 1, "messages": [{"role": "user", "content": "", "name": "B", "time": "2024-01-02T03:04:05Z"}]}',
-    '{"id": "j", "messages": [{"role": "narrator", "content": "x", "name": "Bo", "time": "2024-01-02T03:04:05Z"}]}',
-    '{"id": "1", "messages": [{"role": "user", "content": "other", "name": "B", "time": "2024-01-02T03:04:05Z"}]}',
-)
+_AMONG = data_of(__file__)["among"]
 
 
 def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
@@ -224,9 +201,9 @@ def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
     taken: list[bytes] = []
 
     def spy(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> DecodedDialogues:
-        made = typed_dialogues(typed, block, labels)
-        taken.extend(block[n].raw for n in made.of_records)
-        return made
+        result = typed_dialogues(typed, block, labels)
+        taken.extend(block[n].raw for n in result.of_records)
+        return result
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(document_files, "typed_dialogues", spy)
@@ -254,8 +231,8 @@ def test_a_label_of_the_response_is_about_the_last_message_of_the_assistant(care
     declaration = declared("chat", dialogue=DialogueFields(turns=("messages",)), turn=CHAT, annotations=(good,))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(CAREFULLY, "1") if carefully else patch.delenv(CAREFULLY, raising=False)
-        made = read(declaration, {"a.jsonl": "\n".join(_JUDGED * 4).encode()})
-    labels = [(label.turn_index, label.label) for label in made.of(Annotation)]
+        result = read(declaration, {"a.jsonl": "\n".join(_JUDGED * 4).encode()})
+    labels = [(label.turn_index, label.label) for label in result.of(Annotation)]
     assert Counter(labels) == {(1, "true"): 4, (0, "false"): 4, (None, "false"): 4}
 
 
@@ -273,9 +250,9 @@ def test_a_file_numbers_its_own_shapes() -> None:
         "b.jsonl": "\n".join([second % 3, first % 1, second % 2, first % 4]).encode(),
         "c.jsonl": "\n".join([second % 5, first % 6]).encode(),
     }
-    made, alone = read(declaration, files), read(declaration, {"c.jsonl": files["c.jsonl"]})
-    assert restored(made) == files
-    assert made.files["quay/c.jsonl"].extra == alone.files["quay/c.jsonl"].extra
+    result, alone = read(declaration, files), read(declaration, {"c.jsonl": files["c.jsonl"]})
+    assert restored(result) == files
+    assert result.files["quay/c.jsonl"].extra == alone.files["quay/c.jsonl"].extra
     of_c = {("quay:5", None), ("quay:6", '{"shape":1}')}
-    turns = {(turn.dialogue_id, turn.extra) for turn in made.of(Turn)}
+    turns = {(turn.dialogue_id, turn.extra) for turn in result.of(Turn)}
     assert turns == {("quay:1", None), ("quay:2", '{"shape":1}'), ("quay:3", None), ("quay:4", '{"shape":1}'), *of_c}

@@ -17,16 +17,16 @@ pytestmark = pytest.mark.slow
 
 def invented(of: Callable[[str], st.SearchStrategy[Invented]]) -> dict[str, Invented]:
     """Invent some corpora of every format, to be built together."""
-    made: dict[str, Invented] = {}
+    corpora: dict[str, Invented] = {}
     for format_ in FORMATS:
 
         @invented_builds(3, ONCE_BROKEN)
         @given(of(format_), st.just(format_))
-        def keep(one: Invented, name: str) -> None:
-            made[f"any_{name}_{len(made)}"] = one
+        def keep(example: Invented, name: str) -> None:
+            corpora[f"any_{name}_{len(corpora)}"] = example
 
         keep()
-    return made
+    return corpora
 
 
 @pytest.mark.long

@@ -55,8 +55,8 @@ def test_it_is_installed_built_verified_and_queried(site: Path, tmp_path: Path) 
     with talkhouse.open(tmp_path / "w.duckdb") as con:
         found = con.execute("select source_file_id, pointer, rule from meta.quarantine").fetchall()
         assert found == [("subtitles/no_times.srt", "", "SUBTITLES-01")]
-        said = "select speaker_name, text, begins from subtitles.cues where dialogue_id = ? order by turn_index"
-        assert con.execute(said, ["subtitles:kitchen/tea"]).fetchall() == [
+        query = "select speaker_name, text, begins from subtitles.cues where dialogue_id = ? order by turn_index"
+        assert con.execute(query, ["subtitles:kitchen/tea"]).fetchall() == [
             (None, " Is it\n late? ", 1.5),
             (None, "", 3.0),
         ]
@@ -70,9 +70,9 @@ def test_it_is_installed_built_verified_and_queried(site: Path, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_it_keeps_to_the_contract(site: Path, tmp_path: Path) -> None:
-    told = run("conform", "subtitles", "--tests", PACKAGE / "tests", cwd=tmp_path, before=partial(know, site))
-    assert told.returncode == 0, told.stdout + told.stderr
-    assert " of subtitles in " in told.stdout.splitlines()[-1]
+    done = run("conform", "subtitles", "--tests", PACKAGE / "tests", cwd=tmp_path, before=partial(know, site))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " of subtitles in " in done.stdout.splitlines()[-1]
 
 
 PIECES = ["\n", "\r\n", "\n\n", "\r\n\r\n", CUE, CUE.replace("\n", "\r\n"), "<v Ida>", "</v>", "<v.loud Ole>"]

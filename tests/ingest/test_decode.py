@@ -97,9 +97,7 @@ BLANKS = st.sampled_from(["", " ", "\n\t"])
 
 
 @given(st.lists(PAIRS, max_size=3), BLANKS, BLANKS, st.booleans())
-def test_a_key_twice_is_always_found(
-    objects: list[list[tuple[str, str]]], before: str, after: str, plain: bool
-) -> None:
+def test_a_key_twice_is_always_seen(objects: list[list[tuple[str, str]]], before: str, after: str, plain: bool) -> None:
     """Against Python's own parser, with every spelling of keys, blanks and escapes."""
 
     def spell(text: str) -> str:

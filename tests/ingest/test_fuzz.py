@@ -24,7 +24,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from talkhouse.ingest import decode, json_members
-from talkhouse.ingest.contract.outcomes import Validator
+from talkhouse.ingest.contract.validation import Validator
 from talkhouse.ingest.corpora.blended_skill_talk.format import MODELS
 from talkhouse.ingest.corpora.mantis import intent_table, tsv
 from talkhouse.ingest.corpora.mantis.tsv import cells
@@ -55,8 +55,8 @@ def damage(draw: st.DrawFn) -> Callable[[bytes], bytes]:
     steps = draw(st.lists(st.tuples(kinds, places, places, st.sampled_from(PIECES), st.integers(1, 255)), max_size=4))
 
     def apply(raw: bytes) -> bytes:
-        for kind, one, other, piece, mask in steps:
-            start, end = sorted((len(raw) * one // 10_000, len(raw) * other // 10_000))
+        for kind, first, other, piece, mask in steps:
+            start, end = sorted((len(raw) * first // 10_000, len(raw) * other // 10_000))
             if kind in ("cut", "double", "move", "replace"):
                 end = min(end, start + 1 + mask)
             change = {
@@ -240,8 +240,8 @@ def calls(work: Callable[[], object]) -> int:
 
 
 def assert_linear(counts: list[int]) -> None:
-    for one, other in pairwise(counts):
-        assert other < 2.5 * one + 1_000, counts
+    for fewer, other in pairwise(counts):
+        assert other < 2.5 * fewer + 1_000, counts
 
 
 @pytest.mark.parametrize(
@@ -251,24 +251,22 @@ def assert_linear(counts: list[int]) -> None:
         *((b"1\ta\tb\n", b"0\ta\tc\n"), (b"", b'\t"'), (b"", b"1\ta\tb\n")),
     ],
 )
-def test_bytes_of_a_ranking_are_looked_at_a_few_times(
-    begin: bytes, repeated: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked = 0
+def test_bytes_of_a_ranking_are_read_few_times(begin: bytes, repeated: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = 0
     any_rows, like_rows, grow = tsv._any_rows, tsv._like_rows, tsv._Buffer.grow
 
     def counted(gather: Any) -> Any:
         def count(*arguments: Any) -> Any:
-            nonlocal looked
+            nonlocal seen
             block = gather(*arguments)
-            looked += block.size if block else 0
+            seen += block.size if block else 0
             return block
 
         return count
 
     def grown(buffer: tsv._Buffer, position: int) -> None:
-        nonlocal looked
-        looked += len(buffer.text)
+        nonlocal seen
+        seen += len(buffer.text)
         grow(buffer, position)
 
     monkeypatch.setattr(tsv, "_any_rows", counted(any_rows))
@@ -276,7 +274,7 @@ def test_bytes_of_a_ranking_are_looked_at_a_few_times(
     monkeypatch.setattr(tsv._Buffer, "grow", grown)
     text = begin + repeated * 20_000
     done = calls(lambda: list(tsv.blocks(lines_of(text, 500), {})))
-    assert looked < 6 * len(text)
+    assert seen < 6 * len(text)
     assert done < 20 * 20_000 * 3
 
 
@@ -350,13 +348,13 @@ def authors(size: int) -> dict[str, bytes]:
     """Invent a dialogue of MPChat with so many candidate authors, each with elements that have something unusual."""
     whole = json.loads(sample("mpchat")["mpchat_si.json"])
     field = "si_candidate_authors_candidate_personas"
-    one = next(talk for talk in whole["val"] if talk.get(field))
-    element = next(items[0] for items in one[field] if items)
-    one[field] = [
+    thread = next(talk for talk in whole["val"] if talk.get(field))
+    element = next(items[0] for items in thread[field] if items)
+    thread[field] = [
         [element | {"id": f"{author}-{n}", "created_utc": None, "created_utcs": None} for n in range(3)]
         for author in range(size)
     ]
-    return {"mpchat_si.json": json.dumps({"train": [], "val": [one], "test": []}).encode()}
+    return {"mpchat_si.json": json.dumps({"train": [], "val": [thread], "test": []}).encode()}
 
 
 LARGE = {
@@ -399,8 +397,7 @@ def test_a_record_takes_work_that_grows_with_its_bytes(
 @invented_examples(300)
 @given(data=st.data())
 def test_a_damaged_archive_is_read_or_refused(name: str, data: st.DataObject) -> None:
-    whole = packed(name)
-    damaged = data.draw(damage())(whole)
+    damaged = data.draw(damage())(packed(name))
     content = {"x.zip": bytes, "x.7z": signed}.get(name, partial(gzip.compress, compresslevel=1))(damaged)
     with tempfile.TemporaryDirectory(dir=shm()) as folder:
         path = Path(folder) / name

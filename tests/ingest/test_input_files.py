@@ -42,10 +42,10 @@ def outcomes(files: list[SourceFile]) -> list[Outcome]:
         return SourceLocation(file, split=file.path.parent.name, native_id=file.path.stem)
 
     def load(location: SourceLocation, raw: bytes) -> Outcome:
-        name, _, said = text(raw).partition(" ")
+        name, _, reason = text(raw).partition(" ")
         if name == "ignore":
             return Unrecognised(location.file, "no dialogue")
-        record, *_ = keys.record(location, location.native_id or "", [(name, said)], standard_split="train")
+        record, *_ = keys.record(location, location.native_id or "", [(name, reason)], standard_split="train")
         return Loaded(location, [record])
 
     return list(read_each(files, locate, load))
@@ -53,31 +53,31 @@ def outcomes(files: list[SourceFile]) -> list[Outcome]:
 
 def test_a_records_index_counts_the_files_of_its_folder_that_are_the_corpuss(files: list[SourceFile]) -> None:
     found = outcomes(files)
-    assert [type(one) for one in found] == [Loaded, Rejected, Unrecognised, Unrecognised, Loaded, Loaded, Loaded]
-    locations = [one.location for one in found if isinstance(one, Loaded | Rejected)]
-    assert [(one.split, one.record_index, one.native_id) for one in locations] == [
+    assert [type(row) for row in found] == [Loaded, Rejected, Unrecognised, Unrecognised, Loaded, Loaded, Loaded]
+    locations = [row.location for row in found if isinstance(row, Loaded | Rejected)]
+    assert [(location.split, location.record_index, location.native_id) for location in locations] == [
         ("a", 0, "1"),
         ("a", 1, "2"),
         ("a", 2, "5"),
         ("b", 0, "1"),
         ("b", 1, "5"),
     ]
-    assert all(one.size == one.file.size for one in locations)
+    assert all(location.size == location.file.size for location in locations)
 
 
 def test_a_file_that_is_malformed_is_rejected_whole(files: list[SourceFile]) -> None:
-    (rejected,) = [one for one in outcomes(files) if isinstance(one, Rejected)]
+    (rejected,) = [outcome for outcome in outcomes(files) if isinstance(outcome, Rejected)]
     assert (rejected.rule, rejected.raw, rejected.location.pointer) == ("TH-02", b"caf\xe9", "")
 
 
 def test_equal_words_under_one_key_are_one_dialogue_and_every_file_is_a_record(files: list[SourceFile]) -> None:
-    records = [one.rows[0] for one in outcomes(files) if isinstance(one, Loaded)]
-    assert all(isinstance(one, Record) for one in records)
-    ids = [(one.record_id.partition("~")[0], one.dialogue_id) for one in records if isinstance(one, Record)]
+    records = [outcome.rows[0] for outcome in outcomes(files) if isinstance(outcome, Loaded)]
+    assert all(isinstance(record, Record) for record in records)
+    ids = [(record.record_id.partition("~")[0], record.dialogue_id) for record in records if isinstance(record, Record)]
     assert ids[:3] == [("toy/1", "toy:1"), ("toy/5", "toy:5"), ("toy/1", "toy:1")]
     assert ids[3][0] == "toy/5"
     assert str(ids[3][1]).startswith("toy:5~"), "other words"
-    assert len({one.record_id for one in records if isinstance(one, Record)}) == 4
+    assert len({record.record_id for record in records if isinstance(record, Record)}) == 4
 
 
 def test_people_and_turns_of_plain_utterances() -> None:
@@ -136,9 +136,9 @@ def test_a_rejected_file_does_not_count(tmp_path: Path) -> None:
 
 
 def test_a_record_is_located_in_its_file(tmp_path: Path) -> None:
-    _, (one,) = taken(tmp_path, ["a.json"])
-    location = one.record_location(3, "/train/3", 17, split="train")
-    assert (location.file, location.subset, location.split) == (one.file, "nrp", "train")
+    _, (file,) = taken(tmp_path, ["a.json"])
+    location = file.record_location(3, "/train/3", 17, split="train")
+    assert (location.file, location.subset, location.split) == (file.file, "nrp", "train")
     assert (location.pointer, location.record_index, location.size) == ("/train/3", 3, 17)
-    record = location.record(f"{one.prefix}/train/3", extra={"repeats": one.repeats})
+    record = location.record(f"{file.prefix}/train/3", extra={"repeats": file.repeats})
     assert (record.record_id, record.corpus_id, record.extra) == ("toy/nrp/train/3", "toy", None)

@@ -20,9 +20,9 @@ def test_the_first_content_keeps_the_plain_key() -> None:
 
 def test_two_contents_with_the_same_eight_digits_stay_apart() -> None:
     keys = Keys()
-    plain, one, two = b"p" * 16, b"same" + b"1" * 12, b"same" + b"2" * 12
+    plain, alike, two = b"p" * 16, b"same" + b"1" * 12, b"same" + b"2" * 12
     keys.assign("toy:1", plain)
-    first, _ = keys.assign("toy:1", one)
+    first, _ = keys.assign("toy:1", alike)
     second, is_new = keys.assign("toy:1", two)
     assert is_new
     assert second.startswith(first)
@@ -35,14 +35,14 @@ def test_texts_do_not_run_together() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.text(max_size=3))))
-def test_a_key_stands_for_one_content(said: list[tuple[str, str]]) -> None:
+def test_a_key_stands_for_one_content(pairs: list[tuple[str, str]]) -> None:
     keys = Keys()
     given_out: dict[str, tuple[str, str]] = {}
-    for name, text in said:
+    for name, text in pairs:
         key, is_new = keys.assign(name, digest(text))
         assert is_new == (key not in given_out)
         assert given_out.setdefault(key, (name, text)) == (name, text)
-    assert len(given_out) == len(set(said))
+    assert len(given_out) == len(set(pairs))
 
 
 def test_the_first_record_and_those_that_agree_with_it_keep_nothing() -> None:

@@ -21,7 +21,7 @@ MEMBERS = {"logs/b.json": b"{}", "logs/a.json": b"[1]", "README.md": b"notes", "
 
 
 def seen(root: Path) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Return what a reader sees (id -> bytes), and what is skipped (id -> reason)."""
+    """Return the files that a reader sees (id -> bytes), and those skipped (id -> reason)."""
     with opened(disk_files(root, "toy")) as (files, skipped):
         return {file.id: file.read() for file in files}, {item.file.id: item.reason for item in skipped}
 
@@ -188,7 +188,7 @@ def test_a_note_at_the_top_of_an_archive_is_no_data(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(zipped({"README": b"read me", "data.json": b"{}"}))
     with opened(disk_files(tmp_path, "c")) as (files, skipped):
         assert [file.id for file in files] == ["c/x.zip!data.json"]
-        assert [one.file.id for one in skipped] == ["c/x.zip!README"]
+        assert [file.file.id for file in skipped] == ["c/x.zip!README"]
 
 
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
@@ -210,8 +210,7 @@ def test_held_bytes_are_those_of_the_file(bom: bytes, is_packed: bool, tmp_path:
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 4_000_003, pytest.param(9_000_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
 def test_pieces_are_the_bytes_of_the_file(size: int, bom: bytes, tmp_path: Path) -> None:
-    content = bom + bytes(number % 251 for number in range(size))
-    (tmp_path / "x.tsv").write_bytes(content)
+    (tmp_path / "x.tsv").write_bytes(bom + bytes(number % 251 for number in range(size)))
     with opened(disk_files(tmp_path / "x.tsv", "x.tsv")) as ([file], _):
         read = file.read()
         seen = (file.sha256, file.has_bom)

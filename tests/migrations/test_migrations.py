@@ -17,13 +17,18 @@ from sqlalchemy.exc import NoSuchTableError
 
 import talkhouse
 from talkhouse import migrations
-from talkhouse.build import staging
-from talkhouse.build.run import BuildResult
+from talkhouse.export.terms import check_terms, parts_of_corpus
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load import staging
+from talkhouse.load.renew import migrate
+from talkhouse.load.run import BuildResult
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.dialect import engine
-from talkhouse.schema.errors import BuildFailed, WarehouseLocked
-from talkhouse.schema.tables import metadata
+from talkhouse.schema.errors import BuildFailed, TermsNotAccepted, WarehouseLocked
+from talkhouse.schema.sql_files import sql_of
+from talkhouse.schema.tables import metadata, owned_by
+from talkhouse.warehouse.opened import opened
+from tests.data_files import data_of
 from tests.parts_and_spans import FILL
 from tests.schema.test_warehouse import another_process
 
@@ -31,6 +36,7 @@ Rebuild = Callable[..., BuildResult]
 Hashes = dict[str, tuple[int, int]]
 Columns = dict[str, list[str]]
 CORPUS = next(iter(corpora().values()))
+NOTE = "What it asks was not recorded: its files were read before schema 0006. Build it again from them."
 ADDED = {
     *("meta.checks", "meta.exceptions", "main.parts", "main.turn_speakers", "meta.query_files"),
     *("main.corpus_terms", "main.releases"),
@@ -59,9 +65,9 @@ def columns_of(path: Path) -> Columns:
         return dict(con.execute(query).fetchall())
 
 
-def shared(one: Hashes, other: Hashes) -> set[str]:
+def shared(earlier: Hashes, other: Hashes) -> set[str]:
     """Name the tables that two files have in common, but for the revision."""
-    return one.keys() & other.keys() - {"meta.alembic_version"}
+    return earlier.keys() & other.keys() - {"meta.alembic_version"}
 
 
 def revision(path: Path) -> str:
@@ -193,17 +199,7 @@ def test_alembic_finds_no_difference_in_a_new_database(new: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("drift", "found"),
-    [
-        ("alter table main.images drop column url", r"add_column.*'images'.*'url'"),
-        ("alter table main.turns add column more integer", r"remove_column.*'turns'.*'more'"),
-        ("alter table main.images alter image_index type bigint", r"modify_type.*'images'.*'image_index'"),
-        ("alter table main.images alter kind drop not null", r"modify_nullable.*'images'.*'kind'"),
-        ("comment on column main.turns.text is 'other'", r"modify_comment.*'turns'.*'text'"),
-        ("comment on table meta.loads is 'other'", r"add_table_comment.*'loads'"),
-        ("drop table meta.rules", r"add_table.*'rules'"),
-        ("create table meta.more (x integer)", r"remove_table.*'more'"),
-        ("create index by_name on main.speakers (name)", r"remove_index.*'by_name'"),
-    ],
+    data_of(__file__)["alembic_would_find_a_difference"],
 )
 def test_alembic_would_find_a_difference(new: Path, drift: str, found: str) -> None:
     execute(new, drift)
@@ -230,21 +226,7 @@ def test_other_schemas_are_not_compared(new: Path) -> None:
 
 # The dialect reads a database back.
 
-EVERYTHING = """
-create schema other;
-create table other.things (
-    id integer, "a name" varchar using compression zstd not null unique, price decimal(10, 2) default 3,
-    tags varchar[], inside struct(x integer), said_at timestamp, extra json, primary key (id, price),
-    unique (id, "a name"), check (id > 0)
-);
-comment on table other.things is 'All things.';
-comment on column other.things.id is 'Key.';
-create index plain on other.things ("a name");
-create unique index twofold on other.things (said_at, id);
-create index computed on other.things ((id + 1));
-create view other.seen as select id, price from other.things;
-comment on view other.seen is 'Seen.';
-"""
+EVERYTHING = sql_of(__file__, "migrations_everything")
 
 
 @pytest.fixture
@@ -272,10 +254,10 @@ def test_the_inspector_describes_constraints_and_indexes(everything: Path) -> No
         seen = inspect(connection)
         of = ("things", "other")
         assert seen.get_pk_constraint(*of) == {"name": None, "constrained_columns": ["id", "price"]}
-        assert [one["column_names"] for one in seen.get_unique_constraints(*of)] == [["a name"], ["id", "a name"]]
+        assert [key["column_names"] for key in seen.get_unique_constraints(*of)] == [["a name"], ["id", "a name"]]
         assert seen.get_check_constraints(*of) == [{"name": None, "sqltext": "(id > 0)"}]
         assert seen.get_foreign_keys(*of) == []
-        assert [(one["name"], one["unique"], one["column_names"]) for one in seen.get_indexes(*of)] == [
+        assert [(index["name"], index["unique"], index["column_names"]) for index in seen.get_indexes(*of)] == [
             ("computed", False, [None]),
             ("plain", False, ["a name"]),
             ("twofold", True, ["said_at", "id"]),
@@ -340,6 +322,61 @@ def test_a_build_brings_an_older_warehouse_up_to_date(rebuild: Rebuild, data: Pa
             (2, migrations.head()),
         ]
     assert rebuild(data).unchanged_since is not None
+
+
+_DECLARED = {
+    "main.corpora": "title, authors, year, reference, datasheet",
+    "main.corpus_terms": "*",
+    "main.schemes": "*",
+    "main.labels": "* exclude namespace",
+}
+
+
+def declared(path: Path, corpus_id: str) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows that a warehouse stores of a corpus's declaration."""
+    tables = {name: owned_by(metadata.tables[name.removeprefix("main.")], corpus_id) for name in _DECLARED}
+    with talkhouse.open(path) as con:
+        return {
+            name: con.execute(f"select {_DECLARED[name]} from {name} where {owned} order by all").fetchall()
+            for name, owned in tables.items()
+        }
+
+
+@pytest.mark.parametrize("is_migrated", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_what_is_declared_is_written_to_what_is_carried_over_and_other_terms_are_unknown(
+    rebuild: Rebuild, data: Path, tmp_path: Path, is_migrated: bool
+) -> None:
+    path, other = tmp_path / "w.duckdb", [*corpora().values()][2]
+    shutil.copytree(sample_of(other), data / other.id)
+    (data / "tea").mkdir()
+    (data / "tea" / "corpus.toml").write_text('title = "Tea"\nformat = "chat"\n')
+    (data / "tea" / "a.jsonl").write_text('{"id": "1", "messages": [{"role": "user", "content": "Tea?"}]}\n')
+    rebuild(data)
+    before = declared(path, CORPUS.id)
+    assert all(before.values())
+    path.chmod(0o644)
+    downgrade(path, "0001" if is_migrated else "0005")
+    # A corpus that no code here reads, as from a package that is gone; and the history of a build of that schema.
+    with warehouse.create(path) as con:
+        columns = (
+            "select schema_name, table_name, column_name from duckdb_columns() where data_type in ('VARCHAR', 'JSON')"
+        )
+        for schema, table, column in con.execute(f"{columns} and schema_name in ('main', 'meta')").fetchall():
+            if table in {table.name for table in metadata.tables.values()}:
+                con.execute(f"update {schema}.{table} set {column} = replace({column}, '{other.id}', 'gone')")
+        con.execute("update meta.loads set schema_revision = '0005'")
+    if is_migrated:
+        assert [migrate(path, print), migrate(path, print)] == [True, False]
+    else:
+        (data / CORPUS.id / "more.txt").write_text("?")
+        rebuild(data, only=(CORPUS.id,))
+    assert declared(path, CORPUS.id) == before
+    # Its page says that no licence is stated; a warehouse of the first schema has no page.
+    assert [row[-1] for row in declared(path, "tea")["main.corpus_terms"]] == [NOTE] * is_migrated
+    with opened(path) as of:
+        parts = parts_of_corpus(of, "gone")
+    with pytest.raises(TermsNotAccepted, match=r"nobody has said(.|\n)*before schema 0006"):
+        check_terms(parts, is_accepted=False)
 
 
 @pytest.mark.slow

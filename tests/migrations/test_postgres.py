@@ -20,22 +20,17 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.schema.tables.base import GrainKey
+from tests.data_files import data_of
 from tests.postgres_server import SUPERUSER, Database, Server
 from tests.talkhouse.postgres.builds import published
+
+DATA = data_of(__file__)
 
 ROOT = Path(__file__).parents[2]
 AS_THEY_ARE = {"main": "main", "meta": "meta"}
 TABLES = sorted(metadata.tables.values(), key=qualified)
 
-COLUMNS = """
-select nspname, relname, attnum, attname, format_type(atttypid, atttypmod), attcollation::regcollation::text,
-    attnotnull, col_description(pg_class.oid, attnum), obj_description(pg_class.oid, 'pg_class')
-from pg_attribute
-    inner join pg_class on attrelid = pg_class.oid
-    inner join pg_namespace on relnamespace = pg_namespace.oid
-where relkind = 'r' and attnum > 0 and nspname = any(%(schemas)s)
-order by 1, 2, 3
-"""
+COLUMNS = DATA["columns"]
 CONSTRAINTS = """
 select conrelid::regclass::text, conname, pg_get_constraintdef(pg_constraint.oid)
 from pg_constraint inner join pg_namespace on connamespace = pg_namespace.oid
@@ -180,15 +175,7 @@ DRIFTS = {
     "alter table main.images drop column url": r"add_column.*'images'.*'url'",
     "alter table main.turns drop constraint turns_speaker_id_fkey": r"add_fk.*speaker_id",
 }
-MORE_DRIFTS = {
-    "alter table main.turns alter text type varchar(9)": r"modify_type.*'turns'.*'text'",
-    "alter table main.images alter url set not null": r"modify_nullable.*'images'.*'url'",
-    "comment on column main.turns.text is 'other'": r"modify_comment.*'turns'.*'text'",
-    "alter table meta.findings drop constraint findings_corpus_id_finding_index_key": r"add_constraint.*finding_",
-    "drop index main.turns_speaker_id_idx": r"add_index.*turns_speaker_id_idx",
-    "create index by_name on main.speakers (name)": r"remove_index.*by_name",
-    "create table meta.more (x integer)": r"remove_table.*'more'",
-}
+MORE_DRIFTS = DATA["more_drifts"]
 
 
 @pytest.mark.parametrize("drift", [*DRIFTS, *(pytest.param(drift, marks=pytest.mark.slow) for drift in MORE_DRIFTS)])
@@ -208,10 +195,11 @@ def test_a_table_has_the_key_of_its_grain_and_its_relations(migrated: Database, 
     grain = ", ".join(f"{name}" for name in table.info["grain"])
     may_be_null = any(table.columns[name].nullable for name in table.info["grain"])
     expected = [f"UNIQUE NULLS NOT DISTINCT ({grain})" if may_be_null else f"PRIMARY KEY ({grain})"]
-    for one in table.foreign_key_constraints:
-        there = ", ".join(element.column.name for element in one.elements)
+    for constraint in table.foreign_key_constraints:
+        there = ", ".join(element.column.name for element in constraint.elements)
         expected.append(
-            f"FOREIGN KEY ({', '.join(one.column_keys)}) REFERENCES {qualified(one.referred_table)}({there})"
+            f"FOREIGN KEY ({', '.join(constraint.column_keys)}) "
+            f"REFERENCES {qualified(constraint.referred_table)}({there})"
         )
     found = [str(ddl).replace('"', "") for name, _, ddl in asked(migrated, CONSTRAINTS) if name == qualified(table)]
     assert sorted(found) == sorted(expected)
@@ -238,14 +226,7 @@ def test_psql_shows_comments_keys_and_relations(migrated: Database, postgres_pro
     assert 'TABLE "main.candidates" CONSTRAINT "candidates_dialogue_id_turn_index_fkey"' in shown
 
 
-POINTING = """
-select conrelid::regclass::text, conkey
-from pg_constraint inner join pg_namespace on connamespace = pg_namespace.oid
-where contype = 'f' and nspname = any(%(schemas)s) and not exists (
-    select 1 from pg_index
-    where indrelid = conrelid and (indkey::int2[])[0:cardinality(conkey) - 1] = conkey
-)
-"""
+POINTING = DATA["pointing"]
 
 
 def test_an_index_begins_with_the_columns_of_each_relation(migrated: Database) -> None:
@@ -253,14 +234,7 @@ def test_an_index_begins_with_the_columns_of_each_relation(migrated: Database) -
 
 
 def test_no_index_begins_another(migrated: Database) -> None:
-    twice = """
-    select here.indexrelid::regclass::text, there.indexrelid::regclass::text
-    from pg_index as here
-        inner join pg_index as there on here.indrelid = there.indrelid and here.indexrelid <> there.indexrelid
-        inner join pg_class on pg_class.oid = here.indrelid
-        inner join pg_namespace on relnamespace = pg_namespace.oid
-    where nspname = any(%(schemas)s) and (there.indkey::int2[])[0:here.indnatts - 1] = here.indkey::int2[]
-    """
+    twice = DATA["twice"]
     assert asked(migrated, twice) == []
 
 
@@ -286,7 +260,7 @@ def test_a_turn_belongs_to_a_dialogue(postgres: Database) -> None:
 
 
 def test_an_older_server_gets_a_key_that_it_knows() -> None:
-    keys = [table for table in TABLES if any(isinstance(one, GrainKey) for one in table.constraints)]
+    keys = [table for table in TABLES if any(isinstance(constraint, GrainKey) for constraint in table.constraints)]
     assert len(keys) == 5
     newer, older = (statements(AS_THEY_ARE, version).after for version in ((15, 0), (14, 20)))
     assert sum("ADD UNIQUE NULLS NOT DISTINCT (" in statement for statement in newer) == len(keys)

@@ -15,6 +15,7 @@ from talkhouse.charts.declarations import metrics
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import BI, DEFAULT_ROOT
 from tests.conftest import invented_examples
+from tests.data_files import data_of
 from tests.queries.bi_rows import PART, UNIT, VIEWS, Row, by, grouped, label_of, rate, read, records_of, several_at_once
 
 PLAIN = {"VARCHAR", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"}
@@ -32,23 +33,7 @@ def test_shared_views_name_no_corpus() -> None:
 
 
 def test_corpora_count_what_the_tables_have(con: duckdb.DuckDBPyConnection) -> None:
-    counts = {
-        "dialogue_count": ("main.dialogues", "dialogue_id"),
-        "record_count": ("main.records", "record_id"),
-        "turn_count": ("main.turns", "dialogue_id"),
-        "speaker_count": ("main.speakers", "speaker_id"),
-        "label_count": ("main.annotations where label is not null", "record_id"),
-        "default_label_count": ("main.annotations where label is not null", "record_id"),
-        "annotation_count": ("main.annotations", "record_id"),
-        "default_annotation_count": ("main.annotations", "record_id"),
-        "candidate_count": ("main.candidates", "record_id"),
-        "persona_count": ("main.personas", "persona_id"),
-        "example_count": ("main.examples", "corpus_id"),
-        "default_example_count": ("main.examples", "corpus_id"),
-        "file_count": ("meta.source_files", "corpus_id"),
-        "quarantined_count": ("meta.quarantine", "corpus_id"),
-        "finding_count": ("meta.findings", "corpus_id"),
-    }
+    counts = data_of(__file__)["counts"]
     found = by(read(con, "from bi.corpora"), "corpus_id")
     assert found.keys() == corpora().keys()
     records = records_of(con)
@@ -56,8 +41,7 @@ def test_corpora_count_what_the_tables_have(con: duckdb.DuckDBPyConnection) -> N
         rows = read(con, f"from {table}")
         if column.startswith("default_"):
             rows = [row for row in rows if records[row["record_id"]]["is_default"]]
-        keys = [row[key] or "" for row in rows]
-        of_corpus = Counter(value.replace("/", ":").split(":")[0] for value in keys)
+        of_corpus = Counter((row[key] or "").replace("/", ":").split(":")[0] for row in rows)
         assert {corpus: row[column] for corpus, row in found.items()} == {name: of_corpus[name] for name in found}
     built = read(con, "select finished_at from meta.loads")[-1]["finished_at"]
     assert {row["built_at"] for row in found.values()} == {built}
@@ -86,7 +70,7 @@ def test_splits_have_the_sizes_of_the_tasks(con: duckdb.DuckDBPyConnection) -> N
         of_task = sum(len(rows) for other, rows in examples.items() if other[:3] == key[:3])
         assert row["example_count"] == len(mine)
         assert row["dialogue_count"] == len(ids)
-        assert row["turn_count"] == sum(turns[one] for one in ids)
+        assert row["turn_count"] == sum(turns[dialogue_id] for dialogue_id in ids)
         assert row["example_share"] == pytest.approx(len(mine) / of_task)
         assert {row["standard_split"]} == {records[example["record_id"]]["standard_split"] for example in mine}
 
@@ -105,7 +89,7 @@ def test_subsets_have_the_sizes_of_the_records(con: duckdb.DuckDBPyConnection) -
         ids = {record["dialogue_id"] for record in records[key]} - {None}
         assert row["record_count"] == len(records[key])
         assert row["dialogue_count"] == len(ids)
-        assert row["turn_count"] == sum(turns[one] for one in ids)
+        assert row["turn_count"] == sum(turns[dialogue_id] for dialogue_id in ids)
         assert row["label_count"] == sum(labels[record["record_id"]] for record in records[key])
         assert row["example_count"] == sum(examples[record["record_id"]] for record in records[key])
 
@@ -133,25 +117,25 @@ def test_examples_and_their_context_are_rows(con: duckdb.DuckDBPyConnection) -> 
             for (dialogue_id, index), turn in turns.items()
             if dialogue_id == example["dialogue_id"] and (end is None or index < end)
         ]
-        said = [(one["context_turn_index"], one["distance"], one["text"], one["speaker_name"]) for one in context[key]]
-        assert sorted(said) == sorted(before)
+        texts = [(row["context_turn_index"], row["distance"], row["text"], row["speaker_name"]) for row in context[key]]
+        assert sorted(texts) == sorted(before)
 
 
 def test_turns_and_dialogues_have_their_lengths_and_positions(con: duckdb.DuckDBPyConnection) -> None:
     turns = by(read(con, "from main.turns"), "dialogue_id", "turn_index")
-    said = grouped(list(turns.values()), "dialogue_id")
+    talks = grouped(list(turns.values()), "dialogue_id")
     records = grouped(read(con, "from main.records"), "dialogue_id")
     found = by(read(con, "from bi.turns"), "dialogue_id", "turn_index")
     assert found.keys() == turns.keys()
     for (dialogue_id, index), row in found.items():
         before = turns.get((dialogue_id, index - 1), {})
         assert (row["previous_role"], row["previous_text"]) == (before.get("role"), before.get("text"))
-        assert row["turns_after"] == len(said[(dialogue_id,)]) - 1 - index
+        assert row["turns_after"] == len(talks[(dialogue_id,)]) - 1 - index
         assert row["character_count"] == len(row["text"])
     dialogues = by(read(con, "from bi.dialogues"), "dialogue_id")
-    assert dialogues.keys() == {dialogue_id for (dialogue_id,) in said}
+    assert dialogues.keys() == {dialogue_id for (dialogue_id,) in talks}
     for dialogue_id, row in dialogues.items():
-        mine = said[(dialogue_id,)]
+        mine = talks[(dialogue_id,)]
         assert row["turn_count"] == len(mine)
         assert row["speaker_count"] == len({turn["speaker_id"] for turn in mine})
         messages = [turn for turn in mine if turn["kind"] == "message"]
@@ -171,9 +155,7 @@ def test_words_are_runs_without_white_space(toy: duckdb.DuckDBPyConnection, text
     ("language", "expected"),
     [("en", True), ("ja", False), ("zh-Hans", False), ("TH", False), ("zha", True), (None, True)],
 )
-def test_languages_without_spaces_are_known(
-    toy: duckdb.DuckDBPyConnection, language: str | None, *, expected: bool
-) -> None:
+def test_languages_without_spaces(toy: duckdb.DuckDBPyConnection, language: str | None, *, expected: bool) -> None:
     assert toy.execute("select bi.has_spaces(?)", [language]).fetchall() == [(expected,)]
 
 
@@ -218,7 +200,7 @@ def test_turns_agree_as_their_votes_do(con: duckdb.DuckDBPyConnection) -> None:
         shares = [count / votes[unit].total() for count in votes[unit].values()]
         ranking = sorted(votes[unit].items(), key=lambda item: (-item[1], item[0]))
         labels = list(votes[unit].elements())
-        pairs = [one == other for at, one in enumerate(labels) for other in labels[at + 1 :]]
+        pairs = [label == other for at, label in enumerate(labels) for other in labels[at + 1 :]]
         assert row["annotator_count"] == len(labels)
         assert (row["majority_label"], row["majority_count"]) == ranking[0]
         assert row["majority_share"] == max(shares)
@@ -270,7 +252,7 @@ def alpha_of(units: list[list[str | None]], level: str = "nominal") -> float | N
 
 
 def kappa_of(units: list[list[str | None]]) -> float | None:
-    """Fleiss' kappa by the formulas of the paper; None where the number of raters is not one and the same."""
+    """Fleiss' kappa by the formulas of the paper, or None if the number of raters varies."""
     rated = [[label for label in unit if label is not None] for unit in units]
     rated = [unit for unit in rated if len(unit) > 1]
     everything = Counter(label for unit in rated for label in unit)
@@ -310,21 +292,21 @@ def assert_agreement(row: Row | None, units: list[list[str | None]]) -> None:
 
 
 @invented_examples(60)
-@given(one=TABLES | FULL_TABLES, other=TABLES | FULL_TABLES, unnamed=TABLES | FULL_TABLES)
+@given(first=TABLES | FULL_TABLES, other=TABLES | FULL_TABLES, unnamed=TABLES | FULL_TABLES)
 def test_agreement_is_that_of_the_library(
-    toy: duckdb.DuckDBPyConnection, one: list[Any], other: list[Any], unnamed: list[Any]
+    toy: duckdb.DuckDBPyConnection, first: list[Any], other: list[Any], unnamed: list[Any]
 ) -> None:
-    rate(toy, {"toy/a/0": one, "toy/a/1": other, "toy/-/0": unnamed})
+    rate(toy, {"toy/a/0": first, "toy/a/1": other, "toy/-/0": unnamed})
     subsets = by(read(toy, "from bi.subset_agreement"), "release", "subset")
-    for part, units in ((("a", "0"), one), (("a", "1"), other), ((None, "0"), unnamed)):
+    for part, units in ((("a", "0"), first), (("a", "1"), other), ((None, "0"), unnamed)):
         assert_agreement(subsets.get(part), units)
     rows = read(toy, "from bi.scheme_agreement")
     (of_all,) = [row for row in rows if row["is_default"]] or [None]
-    assert_agreement(of_all, one + other + unnamed)
+    assert_agreement(of_all, first + other + unnamed)
     releases = by([row for row in rows if not row["is_default"]] or rows, "release")
-    for release, units in (("a", one + other), (None, unnamed)):
+    for release, units in (("a", first + other), (None, unnamed)):
         assert_agreement(releases.get(release), units)
-    alphas = [alpha for units in (one, other, unnamed) if (alpha := alpha_of(units)) is not None]
+    alphas = [alpha for units in (first, other, unnamed) if (alpha := alpha_of(units)) is not None]
     if of_all:
         assert of_all["subset_count"] == len(alphas)
         assert of_all["subset_alpha_low"] == close(min(alphas, default=None))
@@ -332,15 +314,14 @@ def test_agreement_is_that_of_the_library(
 
 
 @invented_examples(60)
-@given(one=TABLES | FULL_TABLES, other=TABLES | FULL_TABLES)
+@given(first=TABLES | FULL_TABLES, other=TABLES | FULL_TABLES)
 def test_ordinal_agreement_is_that_of_the_library(
-    toy: duckdb.DuckDBPyConnection, one: list[Any], other: list[Any]
+    toy: duckdb.DuckDBPyConnection, first: list[Any], other: list[Any]
 ) -> None:
     toy.execute("begin")
     try:
-        rate(toy, {"toy/a/0": one, "toy/-/0": other})
-        unordered = read(toy, "from bi.scheme_agreement")
-        assert {row["krippendorff_alpha_ordinal"] for row in unordered} <= {None}
+        rate(toy, {"toy/a/0": first, "toy/-/0": other})
+        assert {row["krippendorff_alpha_ordinal"] for row in read(toy, "from bi.scheme_agreement")} <= {None}
         toy.execute("update main.schemes set scale = 'ordered'")
         toy.execute("delete from main.labels")
         toy.execute(
@@ -348,7 +329,7 @@ def test_ordinal_agreement_is_that_of_the_library(
             "from unnest(['a', 'b', 'c', 'd']) with ordinality as known (label, label_index)"
         )
         rows = read(toy, "from bi.scheme_agreement")
-        expected = {True: one + other, "a": one, None: other}
+        expected = {True: first + other, "a": first, None: other}
         for row in rows:
             units = expected[True if row["is_default"] else row["release"]]
             assert row["krippendorff_alpha"] == close(alpha_of(units))
@@ -401,13 +382,13 @@ def test_one_label_has_no_alpha_and_a_file_given_twice_counts_once(toy: duckdb.D
 
 def test_labels_that_go_together_count_the_annotators_who_give_them(con: duckdb.DuckDBPyConnection) -> None:
     together = several_at_once(con)
-    given: dict[tuple[Any, ...], dict[int, set[str | None]]] = defaultdict(lambda: defaultdict(set))
+    raters: dict[tuple[Any, ...], dict[int, set[str | None]]] = defaultdict(lambda: defaultdict(set))
     for row in read(con, "from main.annotations"):
         if row["scheme"] in together:
-            given[tuple(row[name] for name in UNIT)][row["annotator_index"]].add(label_of(row))
+            raters[tuple(row[name] for name in UNIT)][row["annotator_index"]].add(label_of(row))
     expected = {
         (*unit, label): (sum(label in labels for labels in annotators.values()), len(annotators))
-        for unit, annotators in given.items()
+        for unit, annotators in raters.items()
         for label in set().union(*annotators.values()) - {None}
     }
     found = by(read(con, "from bi.label_counts where scheme_kind <> 'single_label'"), *UNIT, "label")
@@ -472,8 +453,7 @@ def test_the_interval_of_alpha_is_that_of_a_jackknife_of_infinitesimal_steps(toy
         expected = (1 - (shares**2).sum()) * labels.sum() / (labels.sum() - 1)
         return 1 - float(weights @ differing) / whole / float(expected)
 
-    step = 1e-6 * numpy.eye(12)
-    slopes = [(alpha(1 + change) - alpha(1 - change)) / 2e-6 for change in step]
+    slopes = [(alpha(1 + change) - alpha(1 - change)) / 2e-6 for change in 1e-6 * numpy.eye(12)]
     margin = 1.96 * math.sqrt(sum(slope**2 for slope in slopes) * 12 / 11)
     (row,) = read(toy, "from bi.scheme_agreement")
     assert row["krippendorff_alpha"] == pytest.approx(alpha(numpy.ones(12)))

@@ -26,15 +26,15 @@ def test_breakdowns_by_position_are_means_over_talks(con: duckdb.DuckDBPyConnect
         assert row["turn_count"] == len(mine)
         for label in "otx":
             assert row[f"{label}_count"] == total(mine, f"count_{label}")
-        assert row["share_t"] == pytest.approx(sum(one["prob_t"] for one in mine) / len(mine))
-        assert row["breakdown_rate"] == pytest.approx(sum(one["label"] == "X" for one in mine) / len(mine))
+        assert row["share_t"] == pytest.approx(sum(turn["prob_t"] for turn in mine) / len(mine))
+        assert row["breakdown_rate"] == pytest.approx(sum(turn["label"] == "X" for turn in mine) / len(mine))
         assert row["breakdown_rate_at_half"] == pytest.approx(
-            sum(one["label_at_half"] == "X" for one in mine) / len(mine)
+            sum(turn["label_at_half"] == "X" for turn in mine) / len(mine)
         )
         assert row["lenient_breakdown_rate"] == pytest.approx(
-            sum(one["lenient_label"] == "X_l" for one in mine) / len(mine)
+            sum(turn["lenient_label"] == "X_l" for turn in mine) / len(mine)
         )
-        shares = [[one["prob_o"], one["prob_t"], one["prob_x"]] for one in mine]
+        shares = [[turn["prob_o"], turn["prob_t"], turn["prob_x"]] for turn in mine]
         entropy = [-sum(share * math.log2(share) for share in of_turn if share) for of_turn in shares]
         assert row["mean_entropy"] == pytest.approx(sum(entropy) / len(mine))
         assert row["bot"] == {"TKTK": "TickTock", "json": "TickTock"}.get(
@@ -83,6 +83,6 @@ def test_votes_of_any_group_can_be_taken_from_the_utterances(con: duckdb.DuckDBP
     query = "from bi.mantis_utterances where role = 'agent' and post_id is not null and comment_id is null"
     answers = grouped(read(con, query), "split", "site")
     for row in read(con, "from bi.mantis_answer_votes"):
-        votes = sorted(one["votes"] for one in answers[row["split"], row["site"]] if one["votes"] is not None)
+        votes = sorted(answer["votes"] for answer in answers[row["split"], row["site"]] if answer["votes"] is not None)
         assert (row["voted_count"], row["vote_sum"]) == (len(votes), sum(votes))
         assert row["median_votes"] == votes[math.ceil(len(votes) / 2) - 1]

@@ -76,13 +76,13 @@ def test_personas_of_two_splits_are_those_that_people_of_both_have(con: duckdb.D
     )
     known = read(con, "select persona_id, corpus_id, text, image_file from main.personas")
     alike = grouped(known, "corpus_id", "text", "image_file").values()
-    first = {row["persona_id"]: min(one["persona_id"] for one in rows) for rows in alike for row in rows}
+    first = {row["persona_id"]: min(persona["persona_id"] for persona in rows) for rows in alike for row in rows}
     assert any(persona_id != other for persona_id, other in first.items()), "ids differ where a score does"
     uses = [use | {"persona_id": first[use["persona_id"]]} for use in uses]
     of_split = {key: {row["persona_id"] for row in rows} for key, rows in grouped(uses, "corpus_id", "split").items()}
     shared = by(read(con, "from bi.shared_personas"), "corpus_id", "split", "other_split")
     assert shared.keys() == {
-        (*one, other[1]) for one in of_split for other in of_split if one[0] == other[0] and one != other
+        (*split, other[1]) for split in of_split for other in of_split if split[0] == other[0] and split != other
     }
     for (corpus_id, split, other), row in shared.items():
         mine = [use for use in uses if (use["corpus_id"], use["split"]) == (corpus_id, split)]
@@ -110,8 +110,8 @@ def test_a_turn_shares_words_with_the_persona_of_who_says_it(con: duckdb.DuckDBP
     assert rows
     for row in rows:
         persona = words(" ".join(use["text"] for use in of_person[row["record_id"], row["speaker_id"]]))
-        said = words(row["text"])
-        assert (row["persona_word_count"], row["word_count"]) == (len(persona), len(said))
-        assert row["shared_word_count"] == len(persona & said)
-        assert row["shared_words"] == (", ".join(sorted(persona & said)) or None)
+        spoken = words(row["text"])
+        assert (row["persona_word_count"], row["word_count"]) == (len(persona), len(spoken))
+        assert row["shared_word_count"] == len(persona & spoken)
+        assert row["shared_words"] == (", ".join(sorted(persona & spoken)) or None)
     assert any(row["shared_words"] for row in rows)

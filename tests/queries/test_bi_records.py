@@ -28,13 +28,13 @@ def publications(con: duckdb.DuckDBPyConnection) -> dict[str, Row]:
     return found
 
 
-def said(con: duckdb.DuckDBPyConnection) -> dict[str, list[Row]]:
+def turns_of(con: duckdb.DuckDBPyConnection) -> dict[str, list[Row]]:
     turns = read(con, "from main.turns order by dialogue_id, turn_index")
     return {dialogue_id: rows for (dialogue_id,), rows in grouped(turns, "dialogue_id").items()}
 
 
 def test_a_publication_has_the_lengths_of_its_dialogue(con: duckdb.DuckDBPyConnection) -> None:
-    dialogues, turns = by(read(con, "from main.dialogues"), "dialogue_id"), said(con)
+    dialogues, turns = by(read(con, "from main.dialogues"), "dialogue_id"), turns_of(con)
     words = {(row["dialogue_id"], row["turn_index"]): row["word_count"] for row in read(con, "from bi.turns")}
     annotated = read(con, "from main.annotations")
     annotations = Counter(row["record_id"] for row in annotated)
@@ -62,7 +62,7 @@ def test_a_publication_has_the_lengths_of_its_dialogue(con: duckdb.DuckDBPyConne
 
 
 def test_a_publication_has_the_turns_of_its_dialogue(con: duckdb.DuckDBPyConnection) -> None:
-    turns = said(con)
+    turns = turns_of(con)
     speakers = by(read(con, "from main.speakers"), "speaker_id")
     talks = by(read(con, "from bi.record_dialogues"), "record_id")
     found = grouped(read(con, "from bi.record_turns order by turn_index"), "record_id")
@@ -135,7 +135,7 @@ def test_speakers_have_shares_of_the_messages(con: duckdb.DuckDBPyConnection) ->
 
 def words_of(text: str) -> list[str]:
     """Find the words of a text, without regular expressions of the view's kind."""
-    letters = "".join(one if one.isalpha() or one == "'" else " " for one in text.lower().replace("\u2019", "'"))
+    letters = "".join(char if char.isalpha() or char == "'" else " " for char in text.lower().replace("\u2019", "'"))
     return [word.strip("'") for run in letters.split() for word in re.sub("'{2,}", " ", run).split() if word.strip("'")]
 
 
@@ -207,8 +207,8 @@ def test_gold_labels_are_those_of_the_task_views(con: duckdb.DuckDBPyConnection)
             assert [row[name] for name in same] == [examples[key][name] for name in same]
             same = ("subset", "standard_split")
             assert [row[name] for name in same] == [records[row["record_id"]][name] for name in same]
-            made = made_by_tasks[key[:2]].get(row["label"])
-            assert row["label_meaning"] == meanings.get((schemes[key[:2]], row["label"]), made)
+            meaning = made_by_tasks[key[:2]].get(row["label"])
+            assert row["label_meaning"] == meanings.get((schemes[key[:2]], row["label"]), meaning)
             assert row["label_meaning"]
     assert {len(rows) for rows in found.values()} > {1}, "some example has several labels"
 
@@ -274,12 +274,12 @@ UNITS = st.lists(st.lists(LABEL, min_size=4, max_size=4), max_size=6)
 
 
 @invented_examples(60)
-@given(one=UNITS, other=UNITS, unnamed=UNITS)
+@given(first=UNITS, other=UNITS, unnamed=UNITS)
 def test_what_annotators_agree_on_adds_up_to_the_agreement_of_all(
-    toy: duckdb.DuckDBPyConnection, one: list[Any], other: list[Any], unnamed: list[Any]
+    toy: duckdb.DuckDBPyConnection, first: list[Any], other: list[Any], unnamed: list[Any]
 ) -> None:
-    rate(toy, {"toy/a/0": one, "toy/a/1": other, "toy/-/0": unnamed})
-    if not any(label for unit in one + other + unnamed for label in unit):
+    rate(toy, {"toy/a/0": first, "toy/a/1": other, "toy/-/0": unnamed})
+    if not any(label for unit in first + other + unnamed for label in unit):
         assert read(toy, "from bi.annotators") == []
         return
     found = list(assert_compared(toy).values())

@@ -9,29 +9,19 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.run import build
 from talkhouse.queries.heads import Query
 from tests.conftest import Build
+from tests.data_files import data_of
 from tests.lanes import first_quick
 from tests.queries.bi_rows import VIEWS, read, records_of
 
+DATA = data_of(__file__)
+
 PUBLISHED = ("release", "split", "standard_split")
-NOT_PUBLISHED = {
-    "bi.corpora": "one row per corpus",
-    "bi.dialogues": "stored once however often it was published; bi.record_dialogues has the publications",
-    "bi.turns": "stored once however often its dialogue was published; bi.record_turns has the publications",
-    "bi.loads": "a build is of whole corpora",
-    "bi.source_files": "a file may have records of several splits",
-    "bi.turn_pairs": "as bi.turns; bi.labelled_turns has the labels of each publication",
-    "bi.turn_speakers": "as bi.turns",
-    "bi.turn_paths": "as bi.turns",
-    "bi.schemes": "one row per scheme, of all releases",
-    "bi.default_releases": "one row per dialogue",
-    "bi.label_changes": "each row is about two releases",
-    "bi.scheme_agreement": "measures over a whole release, which do not add up from its splits; it has release",
-}
+NOT_PUBLISHED = DATA["not_published"]
 """Views that one can't filter by release and split, and why."""
 
 NO_DEFAULT = {
@@ -50,44 +40,7 @@ AS_BUILT = {
 }
 """Views that show a file that occurs twice, and why."""
 
-RATIOS = {
-    "bi.annotators": {
-        "with_majority_share": ("with_majority_count", "decided_count"),
-        "agreement_share": ("same_label_count", "other_label_count"),
-    },
-    "bi.label_counts": {"vote_share": ("vote_count", "annotator_count")},
-    "bi.turn_agreement": {
-        "majority_share": ("majority_count", "annotator_count"),
-        "pairwise_agreement": ("same_pair_count", "pair_count"),
-    },
-    "bi.speaker_shares": {
-        "turn_share": ("turn_count", "dialogue_turn_count"),
-        "word_share": ("word_count", "dialogue_word_count"),
-        "character_share": ("character_count", "dialogue_character_count"),
-    },
-    "bi.persona_words": {"shared_share": ("shared_word_count", "word_count")},
-    "bi.shared_personas": {
-        "shared_share": ("shared_count", "persona_count"),
-        "sharing_dialogue_share": ("sharing_dialogue_count", "dialogue_count"),
-    },
-    "bi.splits": {"example_share": ("example_count", "task_example_count")},
-    "bi.split_publications": {"example_share": ("example_count", "task_example_count")},
-    "bi.blended_skill_talk_dialogue_lengths": {"mean_characters": ("character_count", "message_count")},
-    "bi.blended_skill_talk_persona_overlap": {"overlap": ("said_word_count", "persona_word_count")},
-    "bi.blended_skill_talk_suggestions_taken": {"taken_share": ("taken_count", "answer_count")},
-    "bi.dbdc3_breakdown_by_position": {
-        "breakdown_rate": ("breakdown_count", "turn_count"),
-        "breakdown_rate_at_half": ("breakdown_at_half_count", "turn_count"),
-        "lenient_breakdown_rate": ("lenient_breakdown_count", "turn_count"),
-    },
-    "bi.mantis_answer_votes": {"mean_votes": ("vote_sum", "voted_count")},
-    "bi.mantis_grounding_by_site": {"grounded_share": ("grounded_turn_count", "agent_turn_count")},
-    "bi.mantis_intent_cooccurrence": {"overlap": ("both_count", "either_count")},
-    "bi.mantis_intents_by_domain": {"share": ("utterance_count", "labelled_count")},
-    "bi.mpchat_candidate_reuse": {"mean_uses": ("item_count", "distinct_count")},
-    "bi.mpchat_grounding_by_subreddit": {"grounding_rate": ("grounded_count", "response_count")},
-    "bi.mpchat_worker_agreement": {"pairwise_agreement": ("same_pair_count", "pair_count")},
-}
+RATIOS = DATA["ratios"]
 """Each share, rate or mean with the counts that it is made of."""
 
 _AGREEMENT = dict.fromkeys(("mean_majority_share", "mean_entropy"), "unit_count")
@@ -98,27 +51,7 @@ WEIGHTED = {
 }
 """Means of what is no count, with the count that weighs them."""
 
-NO_MEANS = {
-    "bi.annotations": {"value"},
-    "bi.spans": {"value"},
-    "bi.label_changes": {"change"},
-    "bi.mantis_utterances": {"waiting_hours"},
-    "bi.turns": {"gap_seconds"},
-    "bi.turn_pairs": {"gap_seconds", "next_gap_seconds"},
-    "bi.labelled_turns": {"gap_seconds", "next_gap_seconds"},
-    "bi.turn_agreement": {"entropy"},
-    "bi.subset_agreement": {"expected_disagreement", "krippendorff_alpha", "fleiss_kappa"},
-    "bi.scheme_agreement": {
-        *("expected_disagreement", "krippendorff_alpha", "krippendorff_alpha_low", "krippendorff_alpha_high"),
-        *("krippendorff_alpha_ordinal", "subset_alpha_low", "subset_alpha_high", "fleiss_kappa"),
-    },
-    "bi.delidata_trajectory": {
-        *("progress", "team_performance", "performance_change", "next_performance_change"),
-        *("change_since_start", "best_so_far"),
-    },
-    "bi.delidata_solutions": {"score", "first_score", "previous_score", "team_performance"},
-    "bi.delidata_outcomes": {"initial_performance", "final_performance", "best_performance", "performance_change"},
-}
+NO_MEANS = DATA["no_means"]
 """Numbers of one row, and measures of which the comments say that they can't be combined."""
 
 TIMES = {"corpora": "exclude (built_at)", "loads": "exclude (started_at, finished_at, milliseconds)"}
@@ -154,8 +87,7 @@ def test_release_and_splits_are_those_of_the_records(view: Query, con: duckdb.Du
     places |= {(row["corpus_id"], None, None, None) for row in read(con, "from meta.findings")}
     found = {tuple(row.values()) for row in read(con, f"select distinct {', '.join(columns)} from {view.full_name}")}
     # A task may make examples of one split from the records of another.
-    borrowed = {("blended_skill_talk", None, "test", "validation")}
-    assert found - places - borrowed == set()
+    assert found - places - {("blended_skill_talk", None, "test", "validation")} == set()
 
 
 @EVERY_VIEW
@@ -216,7 +148,7 @@ def test_a_file_that_occurs_twice_counts_once(corpus_id: str, build_data: Build,
 @EVERY_VIEW
 def test_every_fraction_is_declared_with_its_counts(view: Query, con: duckdb.DuckDBPyConnection) -> None:
     doubles = {name for name, kind in types(con, view).items() if kind == "DOUBLE"}
-    declared = [RATIOS.get(view.full_name, {}), WEIGHTED.get(view.full_name, {}), NO_MEANS.get(view.full_name, set())]
+    declared = [RATIOS.get(view.full_name, {}), WEIGHTED.get(view.full_name, {}), NO_MEANS.get(view.full_name, [])]
     assert doubles == {name for some in declared for name in some}
     whole = {"INTEGER", "BIGINT"}
     counts = {name for pair in RATIOS.get(view.full_name, {}).values() for name in pair}

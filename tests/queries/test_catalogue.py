@@ -16,8 +16,7 @@ HEAD = "-- A row is a thing.\n-- grain: a\n"
 def test_every_file_of_ours_is_read() -> None:
     found = catalogue()
     queries = (*found.macros, *found.views, *found.examples, *found.checks)
-    of_scores = (*found.scores, *found.metrics, *found.layouts, *found.printed)
-    names = {query.path for query in (*queries, *of_scores)}
+    names = {query.path for query in (*queries, *found.scores, *found.metrics, *found.layouts, *found.printed)}
     assert names == set(DEFAULT_ROOT.glob("*/**/*.sql"))
 
 
@@ -51,15 +50,15 @@ def test_views_for_bi_tools_live_in_one_schema(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("a/toy/bi/moods.sql", "a/bi/toy_moods.sql"),
         ("a/toy/bi/moods_x.sql", "a/toy_moods/bi/x.sql"),
         ("a/toy/moods.sql", "b/toy/moods.sql"),
     ],
 )
-def test_two_views_of_one_name_are_refused(tmp_path: Path, one: str, other: str) -> None:
-    write(tmp_path, {one: HEAD + "select 1 as a", other: HEAD + "select 2 as a"})
+def test_two_views_of_one_name_are_refused(tmp_path: Path, first: str, other: str) -> None:
+    write(tmp_path, {first: HEAD + "select 1 as a", other: HEAD + "select 2 as a"})
     with pytest.raises(CatalogueError, match=r"is also created by .*\.sql"):
         assert catalogue(sorted(tmp_path.iterdir())).views
 
@@ -154,7 +153,6 @@ def test_comments_survive_a_second_run_and_splits_get_views(tmp_path: Path) -> N
 
 
 def test_the_hash_changes_with_the_sql(tmp_path: Path) -> None:
-    one = catalogue([write(tmp_path / "one", {"toy/a.sql": HEAD + "select 1 as a"})])
+    first = catalogue([write(tmp_path / "one", {"toy/a.sql": HEAD + "select 1 as a"})])
     same = catalogue([write(tmp_path / "same", {"toy/a.sql": HEAD + "select 1 as a"})])
-    other = catalogue([write(tmp_path / "other", {"toy/a.sql": HEAD + "select 2 as a"})])
-    assert one.hash == same.hash != other.hash
+    assert first.hash == same.hash != catalogue([write(tmp_path / "other", {"toy/a.sql": HEAD + "select 2 as a"})]).hash

@@ -10,18 +10,19 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import BuildResult, build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import BuildResult, build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.checks import checks, run
 from talkhouse.schema.errors import CheckFailed, TooMuchQuarantined, UsageError
 from tests.commands import run as command
-from tests.talkhouse.build.test_run import contents
+from tests.data_files import data_of
+from tests.talkhouse.load.test_run import contents
 
 CORPUS = corpora()["dbdc3"]
-ALL = {check.name: check for check in checks(catalogue(), corpora())}
+ALL = {check.name: check for check in checks(catalogue(), corpora(), {})}
 
 
 @pytest.fixture
@@ -42,65 +43,11 @@ def test_the_sample_passes_every_check(con: duckdb.DuckDBPyConnection) -> None:
     assert [outcome.check.name for outcome in run(con, ALL.values()) if outcome.is_failure] == []
 
 
-CANDIDATES = (
-    "insert into main.candidates by name select 'dbdc3/x' as record_id, 's' as candidate_set, "
-    "unnest([0, 1]) as position, 0 as item_index, {} as is_gold"
-)
-SPOILERS = [
-    ("turns_have_one_row_per_grain", "insert into main.turns from main.turns limit 1", "turn_index"),
-    (
-        "annotations_have_one_row_per_grain",
-        "insert into main.annotations from main.annotations where persona_set is null limit 1",
-        "record_id",
-    ),
-    ("turns_dialogue_id_in_dialogues", "delete from main.dialogues where dialogue_id = 'dbdc3:CIC9001'", "dialogue_id"),
-    ("records_source_file_id_in_source_files", "update main.records set source_file_id = 'gone'", "source_file_id"),
-    (
-        "annotations_dialogue_id_turn_index_in_turns",
-        "update main.annotations set turn_index = 99 where annotator_index = 0",
-        "turn_index",
-    ),
-    ("turn_indexes_have_no_gaps", "delete from main.turns where turn_index = 1", "dialogue_id"),
-    ("turn_indexes_have_no_gaps", "delete from main.turns where turn_index = 0", "dialogue_id"),
-    ("examples_have_no_gaps", "delete from main.examples where example_index = 1", "task"),
-    ("records_reconcile_with_files", "delete from main.records where native_id = 'CIC9001'", "source_file_id"),
-    ("records_reconcile_with_files", "update meta.source_files set records_in = records_in + 1", "source_file_id"),
-    ("candidate_lists_have_one_gold", CANDIDATES.format("true"), "detail"),
-    ("candidate_lists_have_one_gold", CANDIDATES.format("false"), "detail"),
-    ("labels_are_declared", "insert into main.labels (scheme, label) values ('dbdc3.breakdown', 'Q')", "label"),
-    (
-        "spans_lie_in_their_text",
-        "update main.annotations set start_index = 0, end_index = 1_000_000 where annotator_index = 0",
-        "detail",
-    ),
-    (
-        "spans_lie_in_their_text",
-        "insert into main.parts (dialogue_id, turn_index, part_index, field, kind, start_index) "
-        "values ('dbdc3:CIC9001', 0, 0, 'content', 'text', 0)",
-        "detail",
-    ),
-    (
-        "dialogues_stay_in_one_split",
-        "insert into main.records by name select * replace ('x' as record_id, 'eval' as split) "
-        "from main.records where native_id = 'CIC9001' and release = 'dbdc3'",
-        "splits",
-    ),
-    (
-        "no_talk_is_repeated_in_another_split",
-        "insert into main.records by name "
-        "select * replace ('x' as record_id, 'dbdc3:z' as dialogue_id, 'eval' as split) "
-        "from main.records where native_id = 'CIC9001' and release = 'dbdc3'; "
-        "insert into main.turns by name select * replace ('dbdc3:z' as dialogue_id) "
-        "from main.turns where dialogue_id = 'dbdc3:CIC9001'",
-        "splits",
-    ),
-]
+SPOILERS = data_of(__file__)["spoilers"]
 
 
-@pytest.mark.parametrize(("name", "spoil", "named"), SPOILERS, ids=[f"{one[0]}-{i}" for i, one in enumerate(SPOILERS)])
-def test_a_check_names_the_rows_that_offend(
-    spoiled: duckdb.DuckDBPyConnection, name: str, spoil: str, named: str
-) -> None:
+@pytest.mark.parametrize(("name", "spoil", "named"), SPOILERS, ids=[f"{row[0]}-{i}" for i, row in enumerate(SPOILERS)])
+def test_a_check_names_offending_rows(spoiled: duckdb.DuckDBPyConnection, name: str, spoil: str, named: str) -> None:
     assert offending(spoiled, name) == []
     spoiled.execute(spoil)
     rows = offending(spoiled, name)
@@ -194,9 +141,7 @@ def test_a_warning_is_a_finding_with_rule_and_remedy(with_check: Callable[..., B
 
 
 @pytest.mark.slow
-def test_findings_of_checks_are_found_again_and_not_copied(
-    with_check: Callable[..., BuildResult], data: Path, tmp_path: Path
-) -> None:
+def test_findings_of_checks_are_found_anew(with_check: Callable[..., BuildResult], data: Path, tmp_path: Path) -> None:
     with_check("warns")
     before = contents(tmp_path / "w.duckdb")
     assert with_check("warns").unchanged_since is not None
@@ -257,8 +202,7 @@ def test_check_says_what_holds(sample: Path) -> None:
     shown = command("check", "--db", sample)
     assert shown.returncode == 0
     assert f"{len(ALL)} checks in" in shown.stdout
-    found = json.loads(command("check", "--db", sample, "--json").stdout)
-    assert {one["check"] for one in found} == set(ALL)
+    assert {row["check"] for row in json.loads(command("check", "--db", sample, "--json").stdout)} == set(ALL)
 
 
 def test_check_exits_with_1_and_the_rows(spoiled: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
@@ -296,13 +240,11 @@ def test_a_dry_run_says_all_and_publishes_nothing(broken: Path, tmp_path: Path) 
 
 
 def test_views_are_listed_with_their_columns(sample: Path) -> None:
-    listed = command("views", "--db", sample).stdout
-    assert "dbdc3.breakdown_detection_eval" in listed
+    assert "dbdc3.breakdown_detection_eval" in command("views", "--db", sample).stdout
     shown = command("views", "dbdc3.breakdown_detection", "--db", sample).stdout
     assert "The utterances before the turn, in order" in shown
     assert "VARCHAR[]" in shown
-    turns = json.loads(command("views", "turns", "--db", sample, "--json").stdout)
-    assert turns["columns"][0]["name"] == "dialogue_id"
+    assert json.loads(command("views", "turns", "--db", sample, "--json").stdout)["columns"][0]["name"] == "dialogue_id"
     wrong = command("views", "dbdc3.breakdown", "--db", sample)
     assert wrong.returncode == 2
     assert "dbdc3.breakdown_detection" in wrong.stderr

@@ -10,6 +10,7 @@ from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import QueryFile, own_files
 from talkhouse.queries.foreign_sql import LONGEST
 from talkhouse.schema.errors import CatalogueError
+from tests.data_files import data_of
 
 VIEW = "-- A row is a talk.\n-- grain: dialogue_id\n-- A comment.\n\n"
 
@@ -56,24 +57,10 @@ def test_what_does_more_than_compute_is_refused_in_its_line(name: str) -> None:
     assert f"toy/moods.sql:{line}\n" in str(caught.value).replace(": the SQL file is broken", "\n")
 
 
-COMPUTED = {
-    "a tree of replies": (
-        "with recursive up as (select dialogue_id from main.turns union all select dialogue_id from up) from up"
-    ),
-    "a type of JSON": "select from_json(extra, '[\"varchar\"]') as dialogue_id from main.turns",
-    "views, windows and lists": (
-        "select dialogue_id, row_number() over (order by dialogue_id) as number, "
-        "list_transform([1], lambda one: one + 1) as ones from bi.turns qualify number = 1"
-    ),
-    "rows of a list": "select unnest([1, 2]) as dialogue_id, one from range(3) as t(one)",
-    "labels of all tasks": "select dialogue_id from task_labels inner join main.records using (record_id)",
-    "columns named as words of the session": "select user as dialogue_id from main.turns",
-    "a regular expression": "select regexp_extract(text, 'a+') as dialogue_id from main.turns",
-}
+COMPUTED = data_of(__file__)["computed"]
 
 
 @pytest.mark.parametrize("name", COMPUTED)
 def test_what_computes_passes(name: str) -> None:
     other = QueryFile("bi", "turns.sql", "-- A row.\n-- grain: text\nselect text from main.turns", Path("turns.sql"))
-    file = QueryFile("toy", "moods.sql", VIEW + COMPUTED[name], Path("toy/moods.sql"))
-    assert catalogue_of((file, other)).views
+    assert catalogue_of((QueryFile("toy", "moods.sql", VIEW + COMPUTED[name], Path("toy/moods.sql")), other)).views

@@ -106,9 +106,7 @@ def test_a_line_that_can_not_be_is_refused_with_its_number(
         ("toy/printed/moods.sql", "", 1, "none exists", "toy.moods"),
     ],
 )
-def test_a_name_of_what_does_not_exist_is_refused(
-    tmp_path: Path, name: str, head: str, line: int, expected: str, found: str
-) -> None:
+def test_an_unknown_name_is_refused(tmp_path: Path, name: str, head: str, line: int, expected: str, found: str) -> None:
     files = {"toy/moods.sql": VIEW, "metrics/moods.sql": METRIC}
     write(tmp_path, {**files, name: f"-- The predicted mood.\n{head}\nselect 1"})
     with pytest.raises(CatalogueError, match=rf"{found}\n") as caught:

@@ -5,40 +5,20 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from talkhouse.queries.catalogue import Catalogue, catalogue
 from talkhouse.queries.checks import checks, run
 from talkhouse.queries.views import check_schemes, create_views, fill_examples
 from talkhouse.schema.errors import CatalogueError
+from talkhouse.schema.sql_files import sql_of
+from tests.data_files import data_of
 from tests.queries.test_heads import write
 
-TASK = """-- A row is a talk.
--- grain: split, example_index
--- label: mood
--- scheme: toy.mood
---   mood: How it sounds.
-select
-    examples.split,
-    null as standard_split,
-    examples.example_index,
-    examples.dialogue_id,
-    null as native_id,
-    examples.record_id,
-    toy.shout('glad') as mood
-from main.examples
-"""
-EXAMPLE = """-- Every talk, once.
--- grain: release, split, example_index
+DATA = data_of(__file__)
 
-select
-    'r' as release,
-    'train' as split,
-    0::integer as example_index,
-    dialogue_id,
-    'toy/1' as record_id
-from main.dialogues
-"""
+TASK = sql_of(__file__, "sql_errors_task")
+EXAMPLE = DATA["example"]
 FILES = {
     "toy/moods.sql": TASK,
     "toy/examples/moods.sql": EXAMPLE,
@@ -50,14 +30,7 @@ FILES = {
     "metrics/moods.sql": "-- How often the mood is right.\nselect 1",
     "bi/labels.sql": "-- A row is a label.\n-- grain: task\nselect task, labels\nfrom task_labels\n",
 }
-TABLES = """
-create table examples (
-    corpus_id varchar not null, task varchar, release varchar, split varchar, example_index integer,
-    dialogue_id varchar, record_id varchar
-);
-create table dialogues as select 'toy:1' as dialogue_id;
-create table schemes as select 'toy.mood' as scheme;
-"""
+TABLES = DATA["tables"]
 
 
 def run_all(found: Catalogue) -> list[int]:
@@ -67,8 +40,7 @@ def run_all(found: Catalogue) -> list[int]:
         create_views(con, found)
         check_schemes(con, found, ["toy"])
         fill_examples(con, found, ["toy"])
-        written = [check for check in checks(found, ["toy"]) if check.query]
-        return [outcome.offending for outcome in run(con, written)]
+        return [outcome.offending for outcome in run(con, [check for check in checks(found, ["toy"]) if check.query])]
 
 
 def test_files_as_they_should_be(tmp_path: Path) -> None:
@@ -104,8 +76,7 @@ def test_a_mistake_is_told_with_its_file_and_line(
     tmp_path: Path, name: str, old: str, new: str, line: int, found: str, expected: str | None
 ) -> None:
     assert old in FILES[name]
-    files = {**FILES, name: FILES[name].replace(old, new, 1)}
-    root = write(tmp_path, files)
+    root = write(tmp_path, {**FILES, name: FILES[name].replace(old, new, 1)})
     with pytest.raises(CatalogueError) as caught:
         run_all(catalogue([root]))
     assert caught.value.where == f"{tmp_path / name}:{line}"

@@ -13,14 +13,15 @@ import pytest
 
 import talkhouse
 from talkhouse import migrations
-from talkhouse.build.run import build
+from talkhouse.export import sandbox
 from talkhouse.ingest.progress import Silent
 from talkhouse.lake.lake_files import attached
-from talkhouse.query import sandbox
+from talkhouse.load.run import build
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import NotAWarehouse
 from talkhouse.schema.tables import metadata, qualified
 from tests.commands import COMMAND, run
+from tests.data_files import data_of
 
 SECRET = "what nobody is to read"  # noqa: S105 - a text
 
@@ -65,15 +66,7 @@ def test_the_names_of_tables_are_those_of_the_metadata() -> None:
     assert set(contents.TABLES) == {*declared, f"{warehouse.HOUSEKEEPING}.{migrations.VERSION_TABLE}"}
 
 
-REFUSED = {
-    "a view that reads a file": ("drop table main.images", "create view main.images as from read_text('/etc/passwd')"),
-    "no table": ("drop table main.images",),
-    "a version that takes for ever": (
-        "drop table meta.alembic_version",
-        "create view meta.alembic_version as select '0004' as version_num from range(1_000_000_000_000) t(i) "
-        "where hash(i) = 1",
-    ),
-}
+REFUSED = data_of(__file__)["refused"]
 
 
 @pytest.mark.parametrize("statements", REFUSED.values(), ids=REFUSED)
@@ -131,8 +124,8 @@ def test_settings_are_made_first_and_then_locked(sample: Path, tmp_path: Path) -
 @pytest.mark.parametrize("first", [True, False])
 def test_unsafe_reads_files_and_a_guarded_connection_beside_it_none(sample: Path, secret: Path, *, first: bool) -> None:
     query = f"select content from read_text('{secret}')"
-    with talkhouse.open(sample, unsafe=first) as one, talkhouse.open(sample, unsafe=not first) as other:
-        unsafe, guarded = (one, other) if first else (other, one)
+    with talkhouse.open(sample, unsafe=first) as opened, talkhouse.open(sample, unsafe=not first) as other:
+        unsafe, guarded = (opened, other) if first else (other, opened)
         assert unsafe.sql(query).fetchall() == [(SECRET,)]
         with pytest.raises(duckdb.PermissionException):
             guarded.sql(query)
@@ -151,18 +144,7 @@ def test_migrations_run_guarded(hostile: Hostile, secret: Path) -> None:
             con.execute(f"from read_text('{secret}')")
 
 
-COMMANDS = [
-    *(["status"], ["status", "--json"], ["check"], ["findings"], ["views"], ["views", "bi.splits"], ["verify"]),
-    *(["search", "a"], ["show", "dbdc3:CIC9001"], ["show", "dbdc3:CIC9001", "--json"], ["sql", "from bi.splits"]),
-    *(["export", "bi.splits", "--output", "rows.csv"], ["export", "main.turns", "--output", "rows.parquet"]),
-    *(
-        ["export", "--for", "superset", "--output", "bundle.zip"],
-        ["report", "--output", "report.html"],
-        ["lake", "lake"],
-    ),
-    ["score", "dbdc3.breakdown_detection", "--baseline", "majority", "--release", "dbdc3", "--split", "eval"],
-    *(["scores"], ["restore", "dbdc3", "--output", "restored"], ["replay"], ["build"]),
-]
+COMMANDS = data_of(__file__)["commands"]
 
 
 @pytest.mark.parametrize(
@@ -175,11 +157,11 @@ COMMANDS = [
     ],
 )
 def test_no_command_shows_another_file(sample: Path, hostile: Hostile, secret: Path, tmp_path: Path, name: str) -> None:
-    given = hostile(*instead_of(sample, name, f"read_text('{secret}')"))
+    copy = hostile(*instead_of(sample, name, f"read_text('{secret}')"))
     for number, command in enumerate(COMMANDS):
         folder = tmp_path / str(number)
         folder.mkdir()
-        path = shutil.copyfile(given, folder / "talkhouse.duckdb")
+        path = shutil.copyfile(copy, folder / "talkhouse.duckdb")
         done = run(*command, "--db", path, cwd=folder)
         path.unlink(missing_ok=True)
         shown = done.stdout + done.stderr

@@ -23,9 +23,9 @@ VIEWS = [view.full_name for view in catalogue().views]
 
 @pytest.fixture
 def engine(sample: Path) -> Iterator[sa.Engine]:
-    made = sa.create_engine(f"talkhouse:///{sample}")
-    yield made
-    made.dispose()
+    created = sa.create_engine(f"talkhouse:///{sample}")
+    yield created
+    created.dispose()
 
 
 def counted(url: str, options: str = "") -> str:
@@ -61,11 +61,11 @@ def test_tables_are_reflected_with_types_keys_and_comments(engine: sa.Engine) ->
     for schema in (None, "meta"):
         reflected = sa.MetaData()
         reflected.reflect(engine, schema=schema)
-        for table in (one for one in metadata.tables.values() if one.schema == schema):
+        for table in (table for table in metadata.tables.values() if table.schema == schema):
             found = reflected.tables[table.fullname]
             assert found.comment == table.comment
-            assert [(one.name, one.comment) for one in found.columns] == [
-                (one.name, one.comment) for one in table.columns
+            assert [(column.name, column.comment) for column in found.columns] == [
+                (column.name, column.comment) for column in table.columns
             ]
             assert relations(found) == relations(table)
             grain = table.info["grain"]
@@ -76,8 +76,11 @@ def test_tables_are_reflected_with_types_keys_and_comments(engine: sa.Engine) ->
 def relations(table: sa.Table) -> set[tuple[str, ...]]:
     """Return the foreign keys of a table, each as its own columns and those that it points at."""
     return {
-        (*one.column_keys, *(f"{element.column.table.fullname}.{element.column.name}" for element in one.elements))
-        for one in table.foreign_key_constraints
+        (
+            *constraint.column_keys,
+            *(f"{element.column.table.fullname}.{element.column.name}" for element in constraint.elements),
+        )
+        for constraint in table.foreign_key_constraints
     }
 
 

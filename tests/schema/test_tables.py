@@ -1,5 +1,6 @@
 """The tables: what the migration makes, what the metadata says and what rows carry is one and the same."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,9 +38,9 @@ def test_the_migrations_make_what_a_new_database_has(migrated: Path, tmp_path: P
     new = tmp_path / "new.duckdb"
     with warehouse.create(new) as con:
         migrations.make(con)
-    with duckdb.connect(migrated) as one, duckdb.connect(new) as other:
+    with duckdb.connect(migrated) as first, duckdb.connect(new) as other:
         for query in (SHAPE, KEYS, "select sql from duckdb_tables() order by all", "from meta.alembic_version"):
-            assert one.execute(query).fetchall() == other.execute(query).fetchall()
+            assert first.execute(query).fetchall() == other.execute(query).fetchall()
 
 
 def test_every_table_and_column_is_commented(migrated: Path) -> None:
@@ -81,6 +82,17 @@ def test_the_alembic_program_comes_to_the_same(tmp_path: Path) -> None:
     subprocess.run([*alembic, "downgrade", "base"], check=True, cwd=root, capture_output=True)
     with duckdb.connect(path, read_only=True) as con:
         assert con.execute("select table_name from duckdb_tables()").fetchall() == [("alembic_version",)]
+
+
+def test_the_alembic_program_leaves_a_warehouse_as_it_is(sample: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copyfile(sample, tmp_path / "w.duckdb"))
+    alembic, root = Path(sys.executable).with_name("alembic"), Path(__file__).parents[2]
+    for words, problem in ((["-x", f"db={path}"], "talkhouse migrate"), ([], "name an empty database")):
+        done = subprocess.run([alembic, *words, "upgrade", "head"], cwd=root, capture_output=True, text=True)
+        assert done.returncode != 0
+        assert problem in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+    assert path.read_bytes() == sample.read_bytes()
 
 
 def test_head_is_what_alembic_takes_for_it() -> None:

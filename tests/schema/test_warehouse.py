@@ -13,8 +13,8 @@ import pytest
 import sqlalchemy as sa
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from talkhouse.schema.errors import (
     BadName,
     NotAWarehouse,
@@ -99,8 +99,8 @@ def test_what_is_opened_after_a_build_has_its_rows_and_what_was_open_keeps_its_o
 
 
 def test_connections_of_a_process_may_differ_in_how_they_were_made(copy: Path) -> None:
-    ours = talkhouse.open(copy)
-    with ours, duckdb.connect(copy, read_only=True) as plain, duckdb.connect() as attaching:
+    con = talkhouse.open(copy)
+    with con, duckdb.connect(copy, read_only=True) as plain, duckdb.connect() as attaching:
         attaching.execute(f"attach '{copy}' as w (read_only)")
         assert plain.execute("select count(*) from main.turns").fetchone() == (
             attaching.execute("select count(*) from w.main.turns").fetchone()

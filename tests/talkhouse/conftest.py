@@ -7,23 +7,36 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.run import build
 from tests import sail_server
+from tests.file_server import FileServer, file_server
 from tests.lakes import lake_of
 from tests.talkhouse.overlap.test_kit import compared as compared
 from tests.talkhouse.overlap.test_kit import with_overlap as with_overlap
-from tests.talkhouse.toy import invent, made
+from tests.talkhouse.toy import built, invent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @pytest.fixture
+def warehouse(sample: Path, tmp_path: Path) -> Path:
+    """A copy of the sample, for files next to it."""
+    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
+
+
+@pytest.fixture
 def lines(tmp_path: Path) -> Path:
-    """A data folder of toy files; the corpus is declared beside it."""
+    """A data folder of toy files; the corpus is declared next to it."""
     return invent(tmp_path)
+
+
+@pytest.fixture
+def server() -> Iterator[FileServer]:
+    with file_server() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
@@ -31,14 +44,14 @@ def toy_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a warehouse of the toy corpus and of dbdc3's sample, and with the corpus's declaration."""
     root = tmp_path_factory.mktemp("toy")
     shutil.copytree(sample_of(corpora()["dbdc3"]), invent(root) / "dbdc3")
-    made(root).close()
+    built(root).close()
     shutil.rmtree(root / "data")
     return root
 
 
 @pytest.fixture
 def toy_built(toy_root: Path, tmp_path: Path) -> Path:
-    """A copy of that warehouse, whose data folder is gone, with the declaration beside it."""
+    """A copy of that warehouse, whose data folder is gone, with the declaration next to it."""
     shutil.copytree(toy_root / "roots", tmp_path / "roots", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copyfile(toy_root / "w.duckdb", tmp_path / "w.duckdb")
     return tmp_path / "w.duckdb"

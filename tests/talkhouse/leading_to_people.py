@@ -5,17 +5,12 @@ import re
 
 import duckdb
 
+from tests.data_files import data_of
+
 AUTHORS, POSTS = "mpchat", "mantis"
 """Corpora whose keys lead to public pages."""
 
-_OF_PEOPLE = """
-select speaker_id from main.speakers where kind = 'human'
-union all select native_id from main.speakers where kind = 'human' and native_id <> ''
-union all select name from main.speakers where kind = 'human'
-union all select annotator_id from main.annotations where annotator_id <> ''
-union all select unnest(from_json(extra -> 'carried' -> member, '["varchar"]'))
-from main.records, unnest(['workers', 'bad_workers', 'hit_ids', 'assignment_ids']) as members (member)
-"""
+_OF_PEOPLE = data_of(__file__)["of_people"]
 _PUBLIC = """
 select unnest([dialogue_id, native_id, extra ->> 'direct_url', extra ->> 'file_name']) from main.dialogues where {0}
 union all select record_id from main.records where {0}

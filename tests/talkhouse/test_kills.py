@@ -16,15 +16,16 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import sample_of
 from talkhouse.lake_format.lake_manifest import is_whole, read
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from tests.commands import nothing, run
+from tests.corpora.unusual import files_in
 from tests.phases import Both, Trace, hit, instants
-from tests.talkhouse.build.test_run import CORPUS, contents, fetch
+from tests.talkhouse.load.test_run import CORPUS, contents, fetch
 from tests.talkhouse.toy import declare
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -116,10 +117,6 @@ def a_replay(folder: Path) -> Case:
     return of_a_warehouse(case, published, old, without_places(contents(published)))
 
 
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def a_restore(folder: Path) -> Case:
     return making_a_folder(folder, "restore", ["restore", CORPUS.id])
 
@@ -170,8 +167,7 @@ def exporting(folder: Path, phases: str, output: Path, first: list[object], then
 
     def state() -> str:
         if beside.exists():
-            about = json.loads(beside.read_text())
-            assert about["sha256"] == hashlib.sha256(output.read_bytes()).hexdigest()
+            assert json.loads(beside.read_text())["sha256"] == hashlib.sha256(output.read_bytes()).hexdigest()
         assert output.read_bytes() in (old[output], new[output])
         return "old" if output.read_bytes() == old[output] else "new"
 

@@ -1,6 +1,6 @@
-"""What is said beside a corpus's title, if its files are not its publisher's."""
+"""The note next to a corpus's title if its files are not its publisher's."""
 
-from talkhouse.made import not_published
+from talkhouse.provenance import not_published
 
 
 def test_what_a_file_says_never_acts_on_a_terminal() -> None:

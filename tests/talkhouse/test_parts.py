@@ -9,12 +9,12 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.dashboard.reading.talk import DialogueReading, talk_html
-from talkhouse.explore.dialogue import show
-from talkhouse.explore.schemes import LabelScheme
+from talkhouse.dialogues.dialogue import show
+from talkhouse.dialogues.schemes import LabelScheme
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora
+from talkhouse.load.run import build
 from talkhouse.restore.write_back import write_back
 from tests.commands import on_a_terminal, run
 from tests.talkhouse.tea_talks import CITY, TALK, lay_out
@@ -47,8 +47,7 @@ def test_labels_of_the_data_are_declared_and_stay_apart(tea: duckdb.DuckDBPyConn
         (f"{service}.{name}", meaning, service) for service, slots in CITY.items() for name, meaning in slots.items()
     ]
     assert found.fetchall() == sorted(expected)
-    rules = "select rule, source_file_id, detail from meta.findings"
-    ((rule, file, detail),) = tea.execute(rules).fetchall()
+    ((rule, file, detail),) = tea.execute("select rule, source_file_id, detail from meta.findings").fetchall()
     assert (rule, file) == ("TH-07", "tea/b.json")
     assert "'Another meaning.'" in detail
     assert "'Where the shop is.'" in detail

@@ -10,10 +10,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import talkhouse
 from talkhouse.ingest.registry import corpora, sample_of
 from tests.commands import nothing, run
 from tests.plugins import installed, know
+from tests.talkhouse.load.test_run import fetch
 
 RADIO = Path(__file__).parents[1] / "radio" / "lab_radio"
 DELIDATA = sample_of(corpora()["delidata"])
@@ -32,7 +32,7 @@ class Lab:
         (self.data / "radio_calls" / BROKEN).write_text("nobody\n")
 
     def run(self, *words: object, code: int = 0, gone: bool = False) -> str:
-        """Run a command on the warehouse, with the package or without; return what it prints, or its message."""
+        """Run a command on the warehouse, with the package or without; return its output, or its message."""
         before: Callable[[], object] = nothing if gone else partial(know, self.site)
         done = run(*words, cwd=self.folder, env={"TALKHOUSE_DB": str(self.warehouse)}, before=before)
         assert done.returncode == code, done.stderr
@@ -53,16 +53,11 @@ def lab(built: Lab, tmp_path: Path) -> Lab:
     return copy
 
 
-def rows(path: Path, query: str) -> list[tuple[object, ...]]:
-    with talkhouse.open(path) as con:
-        return con.execute(query).fetchall()
-
-
 def test_a_package_is_built_restored_and_verified(built: Lab) -> None:
-    assert rows(built.warehouse, "select corpus_id, origin, title from main.corpora") == [
+    assert fetch(built.warehouse, "select corpus_id, origin, title from main.corpora") == [
         ("radio_calls", "package lab-radio 1.0", "Radio calls")
     ]
-    assert rows(built.warehouse, "select shouted, label from radio_calls.act_test") == [
+    assert fetch(built.warehouse, "select shouted, label from radio_calls.act_test") == [
         ("Is the lamp lit?!", "ask"),
         ("It is, and it hums a tune.!", "tell"),
     ]
@@ -75,8 +70,7 @@ def test_a_package_is_built_restored_and_verified(built: Lab) -> None:
     night = (built.data / "radio_calls" / "test" / "night.log").read_text()
     assert built.run("show", "radio_calls/test-night", "--raw") == night
     assert "package lab-radio 1.0" in built.run("corpora")
-    again = built.run("build", "--data", built.data, "--max-quarantine", "100%")
-    assert "Nothing changed" in again
+    assert "Nothing changed" in built.run("build", "--data", built.data, "--max-quarantine", "100%")
 
 
 def test_without_the_package_its_warehouse_is_read(built: Lab) -> None:
@@ -92,7 +86,7 @@ def test_without_the_package_its_warehouse_is_read(built: Lab) -> None:
     read("export", "radio_calls.act", "--output", "act.csv", "--force")
     manifest = json.loads((built.folder / "act.csv.manifest.json").read_text())
     assert manifest["order"] == ["release", "split", "example_index"], "the grain that its file declares"
-    assert [one["split"] for one in manifest["view_fingerprints"]] == ["test", "train"]
+    assert [fingerprint["split"] for fingerprint in manifest["view_fingerprints"]] == ["test", "train"]
     assert manifest["corpora"][0]["licence"] == "CC0-1.0"
     read("export", "--for", "superset", "--output", "bundle.zip", "--force")
     assert "Calls by channel" in zip_text(built.folder / "bundle.zip")
@@ -102,7 +96,7 @@ def test_without_the_package_its_warehouse_is_read(built: Lab) -> None:
     assert "how many calls each has" in page
     (built.folder / "predicted.txt").write_text("ask\nask\n")
     words = ("score", "radio_calls.act", "predicted.txt", "--format", "calls", "--split", "test", "--json")
-    assert [one["value"] for one in json.loads(read(*words))["metrics"]] == [0.5]
+    assert [metric["value"] for metric in json.loads(read(*words))["metrics"]] == [0.5]
 
 
 @pytest.mark.slow
@@ -141,18 +135,18 @@ def described(path: Path) -> dict[str, list[tuple[object, ...]]]:
     queries |= {name: f"from meta.{name} where {{}} order by all" for name in of_meta}
     keys = {"turns": "dialogue_id", "labels": "scheme", "annotations": "record_id"}
     found = {
-        name: rows(path, query.format(f"starts_with({keys.get(name, 'corpus_id')}, 'radio_calls')"))
+        name: fetch(path, query.format(f"starts_with({keys.get(name, 'corpus_id')}, 'radio_calls')"))
         for name, query in queries.items()
     }
-    found["rules"] = rows(path, "from meta.rules where corpus_id = 'radio_calls' or rule = 'RC-02' order by all")
-    found["checks"] = rows(path, "select check_name, offending from meta.checks where check_name like 'radio%'")
-    found["views"] = rows(
+    found["rules"] = fetch(path, "from meta.rules where corpus_id = 'radio_calls' or rule = 'RC-02' order by all")
+    found["checks"] = fetch(path, "select check_name, offending from meta.checks where check_name like 'radio%'")
+    found["views"] = fetch(
         path,
         "select schema_name, view_name, comment from duckdb_views() "
         "where schema_name = 'radio_calls' or view_name like 'radio%' order by all",
     )
-    found["files"] = rows(path, "from meta.query_files order by all")
-    found["labels of tasks"] = rows(path, "from bi.example_labels where corpus_id = 'radio_calls' order by all")
+    found["files"] = fetch(path, "from meta.query_files order by all")
+    found["labels of tasks"] = fetch(path, "from bi.example_labels where corpus_id = 'radio_calls' order by all")
     return found
 
 
@@ -162,10 +156,10 @@ def test_a_build_without_the_package_keeps_its_corpus_whole(lab: Lab) -> None:
     assert all(before.values()), [name for name, found in before.items() if not found]
     lab.run("ingest", "delidata", DELIDATA, gone=True)
     assert described(lab.warehouse) == before
-    assert rows(lab.warehouse, "select count(*) from delidata.change_of_mind") != [(0,)]
+    assert fetch(lab.warehouse, "select count(*) from delidata.change_of_mind") != [(0,)]
     lab.run("verify", "--data", lab.data, "--corpus", "radio_calls")
     assert "No call is longer than a breath" in lab.run("check", gone=True)
-    lab.run("build", "--data", lab.data, "--max-quarantine", "100%")
+    lab.run("build", "--data", lab.data, "--remove", "delidata", "--max-quarantine", "100%")
     after = described(lab.warehouse)
     assert after.pop("source_files") != before.pop("source_files"), "other copies of the files, with other times"
     assert after == before, "and with it, it is as it was"
@@ -179,11 +173,12 @@ def test_a_build_that_would_lose_the_corpus_for_want_of_the_package_stops(lab: L
     shutil.copytree(DELIDATA, lab.data / "delidata")
     message = lab.run("build", "--data", lab.data, gone=True, code=1)
     assert "pip install lab-radio==1.0; or, to remove the corpus, take its folder out of the data" in message
+    assert "--remove radio_calls" in message
     assert "no corpus 'radio_calls'" in lab.run("build", "--corpus", "radio_calls", gone=True, code=2)
     shutil.rmtree(lab.data / "radio_calls")
-    lab.run("build", "--data", lab.data, gone=True)
-    assert rows(lab.warehouse, "select corpus_id from main.corpora") == [("delidata",)]
-    assert rows(lab.warehouse, "from meta.query_files") == []
+    lab.run("build", "--data", lab.data, "--remove", "radio_calls", gone=True)
+    assert fetch(lab.warehouse, "select corpus_id from main.corpora") == [("delidata",)]
+    assert fetch(lab.warehouse, "from meta.query_files") == []
 
 
 @pytest.mark.slow
@@ -200,8 +195,7 @@ def test_a_broken_package_stops_only_a_build_that_needs_it(lab: Lab) -> None:
     assert "Radio calls" in lab.run("status")
     assert "'sonar'" in lab.run("corpora")
     assert "'sonar'" in lab.run("restore", "radio_calls", "--output", "elsewhere", code=1)
-    shown = lab.run("build", "--db", "all.duckdb")
-    assert "left out the sample of radio_calls" in shown
+    assert "left out the sample of radio_calls" in lab.run("build", "--db", "all.duckdb")
 
 
 @pytest.mark.slow
@@ -209,12 +203,12 @@ def test_other_sql_of_a_package_comes_with_the_next_build(lab: Lab) -> None:
     queries = lab.site / "lab_radio" / "queries"
     (queries / "bi" / "dashboards" / "radio_calls.toml").write_text('title = "Calls"\ndescription = ""\ncharts = []\n')
     lab.run("build", "--data", lab.data, "--max-quarantine", "100%")
-    ((text,),) = rows(lab.warehouse, "select text from meta.query_files where name = 'bi/dashboards/radio_calls.toml'")
+    ((text,),) = fetch(lab.warehouse, "select text from meta.query_files where name = 'bi/dashboards/radio_calls.toml'")
     assert str(text).startswith('title = "Calls"')
     (queries / "loud.sql").write_text("-- Loud.\n-- grain: shouted\nselect distinct shouted from radio_calls.act\n")
     lab.run("build", "--data", lab.data, "--max-quarantine", "100%")
-    assert len(rows(lab.warehouse, "from radio_calls.loud")) == 5
-    assert rows(lab.warehouse, "select outcome ->> 'radio_calls' from meta.loads")[-1] == ("unchanged",)
+    assert len(fetch(lab.warehouse, "from radio_calls.loud")) == 5
+    assert fetch(lab.warehouse, "select outcome ->> 'radio_calls' from meta.loads")[-1] == ("unchanged",)
 
 
 @pytest.mark.slow
@@ -248,7 +242,7 @@ def test_a_folder_of_corpora_is_named_by_an_option_or_the_environment(tmp_path: 
 
     assert "no folder of a known corpus" in talk("build", "--data", "data", code=1)
     talk("build", "--data", "data", "--corpora", "corpora")
-    assert rows(tmp_path / "w.duckdb", "select origin from main.corpora") == [(f"folder {root / 'radio_calls'}",)]
+    assert fetch(tmp_path / "w.duckdb", "select origin from main.corpora") == [(f"folder {root / 'radio_calls'}",)]
     assert "--corpora DIR, or TALKHOUSE_CORPORA" in talk("verify", code=1)
     assert "2 equal" in talk("verify", env=str(root))
     assert "channel 9" in talk("show", "radio_calls/test-night", "--raw", "--corpora", "corpora/radio_calls")

@@ -1,4 +1,4 @@
-"""Readers while builds publish: no error, no wait, and never a part of one build beside a part of another."""
+"""Readers while builds publish: no error, no wait, and never a part of one build with a part of another."""
 
 import json
 import socket
@@ -11,12 +11,12 @@ from pkgutil import resolve_name
 
 import pytest
 
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.run import build
 from tests.commands import COMMAND
 from tests.phases import PHASES
-from tests.talkhouse.build.test_run import fetch
+from tests.talkhouse.load.test_run import fetch
 
 OTHER = corpora()["delidata"]
 
@@ -145,7 +145,7 @@ def test_readers_see_one_build_or_the_next(
 
 
 def stand_still(patch: pytest.MonkeyPatch, where: str, readers: Readers) -> None:
-    """Let the writer wait, the first time that it comes to a function, until all readers have read."""
+    """Make the writer wait at its first call of a function until all readers have read."""
     target = where.replace(":", ".")
     function, waited = resolve_name(target), []
 

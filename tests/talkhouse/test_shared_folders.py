@@ -13,9 +13,9 @@ import pytest
 from filelock import FileLock
 
 import talkhouse
-from talkhouse.build import template
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load import template
+from talkhouse.load.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import NotAWarehouse, TalkhouseError, UsageError, WarehouseLocked
 from talkhouse.superset.bundle import database as superset_database
@@ -85,13 +85,13 @@ def test_ones_own_links_are_followed(shared: Path, tmp_path: Path, monkeypatch: 
     with pytest.raises(OSError, match="Too many levels"):
         target_of(shared / "round")
     monkeypatch.chdir(shared)
-    for one in ("x", "link/x", "../shared/again", "link/../x", ".", "/", "none/../x"):
-        assert target_of(Path(one)) == Path(one).resolve()
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    os.chown(theirs, OTHER, OTHER)
-    as_other(lambda: (theirs / "out").symlink_to(theirs / "there"))
-    assert target_of(theirs / "out") == theirs / "there"  # a folder in which they alone may write
+    for item in ("x", "link/x", "../shared/again", "link/../x", ".", "/", "none/../x"):
+        assert target_of(Path(item)) == Path(item).resolve()
+    foreign = tmp_path / "theirs"
+    foreign.mkdir()
+    os.chown(foreign, OTHER, OTHER)
+    as_other(lambda: (foreign / "out").symlink_to(foreign / "there"))
+    assert target_of(foreign / "out") == foreign / "there"  # a folder in which they alone may write
 
 
 def write_file(folder: Path) -> None:
@@ -153,19 +153,19 @@ def test_the_temporary_folder_is_private_and_only_our_own_are_cleared(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(shared))
-    left, theirs, linked = (f"talkhouse-{letter * 32}" for letter in "abc")
+    left, foreign, linked = (f"talkhouse-{letter * 32}" for letter in "abc")
     (tmp_path / "mine").mkdir()
     for name in (left, "talkhouse-notes"):
         (shared / name).mkdir()
         (shared / f"{name}.lock").touch()
-    as_other(lambda: [(shared / theirs).mkdir(), (shared / f"{theirs}.lock").touch()])
+    as_other(lambda: [(shared / foreign).mkdir(), (shared / f"{foreign}.lock").touch()])
     as_other(lambda: (shared / linked).symlink_to(tmp_path / "mine"))
     (shared / f"{linked}.lock").touch()
     with temporary_folder() as folder:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert folder.parent == shared
     assert (tmp_path / "mine").exists()
-    names = {"talkhouse-notes", "talkhouse-notes.lock", theirs, f"{theirs}.lock", linked}
+    names = {"talkhouse-notes", "talkhouse-notes.lock", foreign, f"{foreign}.lock", linked}
     assert {path.name for path in shared.iterdir()} == names
 
 
@@ -175,25 +175,25 @@ def test_a_template_that_others_can_have_made_is_not_used(shared: Path, monkeypa
     cache = shared / "talkhouse"
 
     def opens(name: str) -> bool:
-        """Tell whether what opens is a template that somebody has changed."""
+        """Whether the opened template is one that another user has changed."""
         with template.open_template(shared / name, catalogue(), {}) as con:
             return ("planted",) in con.execute("select table_name from duckdb_tables()").fetchall()
 
     assert not opens("a")
     assert stat.S_IMODE(cache.stat().st_mode) == 0o700
-    (kept,) = cache.iterdir()
-    with duckdb.connect(kept) as con:
+    (cached,) = cache.iterdir()
+    with duckdb.connect(cached) as con:
         con.execute("create table planted (x int)")
     assert opens("b")
     cache.chmod(0o770)  # as umask 002 makes it: the group may have put it there
     assert not opens("c")
     assert stat.S_IMODE(cache.stat().st_mode) == 0o700
-    with duckdb.connect(kept) as con:
+    with duckdb.connect(cached) as con:
         con.execute("create table planted (x int)")
     os.chown(cache, OTHER, OTHER)  # as under sudo, where the home folder is still that of the other user
-    before = kept.stat()
+    before = cached.stat()
     assert not opens("d")
-    assert kept.stat() == before
+    assert cached.stat() == before
 
 
 @pytest.mark.slow
@@ -225,7 +225,7 @@ def test_a_log_of_another_user_is_not_read_as_a_part_of_a_warehouse(shared: Path
 def test_superset_writes_nothing_as_a_user_who_may_only_read(shared: Path, sample: Path) -> None:
     shared.chmod(0o755)
     path = Path(shutil.copyfile(sample, shared / "w.duckdb"))
-    before = {one: one.read_bytes() for one in shared.iterdir()}
+    before = {path: path.read_bytes() for path in shared.iterdir()}
     connection = superset_database(PurePosixPath(path))["extra"]["engine_params"]["connect_args"]
 
     def write() -> None:
@@ -239,4 +239,4 @@ def test_superset_writes_nothing_as_a_user_who_may_only_read(shared: Path, sampl
                         con.execute(query).fetchall()
 
     as_other(write)
-    assert {one: one.read_bytes() for one in shared.iterdir()} == before
+    assert {path: path.read_bytes() for path in shared.iterdir()} == before

@@ -8,11 +8,11 @@ from pathlib import Path
 import duckdb
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 
 TOY = """
 import re
@@ -94,7 +94,7 @@ def invent(root: Path) -> Path:
     return root / "data"
 
 
-def made(root: Path, name: str = "w.duckdb", **options: object) -> duckdb.DuckDBPyConnection:
+def built(root: Path, name: str = "w.duckdb", **options: object) -> duckdb.DuckDBPyConnection:
     options = {"data": root / "data", "limit": QuarantineLimit("100%"), "corpus_roots": (root / "roots",)} | options
     build(root / name, Silent(), **options)  # type: ignore[arg-type]
     return talkhouse.open(root / name)

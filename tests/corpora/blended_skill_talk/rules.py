@@ -22,8 +22,7 @@ def clean_acts(episode: Episode) -> Iterator[dict[str, Any]]:
         if entry == 0:
             topic = [episode["additional_context"]] if episode["context_dataset"] == "wizard_of_wikipedia" else []
             persona = [f"your persona: {sentence}" for sentence in episode["personas"][1][:2]]
-            seeds = [episode["free_turker_utterance"], episode["guided_turker_utterance"]]
-            lines = [*persona, *topic, *seeds, *lines]
+            lines = [*persona, *topic, episode["free_turker_utterance"], episode["guided_turker_utterance"], *lines]
         yield {
             "entry_index": entry,
             "turn_index": 2 * entry + 3,
@@ -52,7 +51,7 @@ def acts(episode: Episode) -> Iterator[dict[str, Any]]:
         for cell in line.removesuffix("\n").split("\t"):
             key, _, value = cell.partition(":")
             is_list = key == "label_candidates"
-            found[key] = [_unescape(one) for one in value.split("|")] if is_list else _unescape(value)
+            found[key] = [_unescape(item) for item in value.split("|")] if is_list else _unescape(value)
         found["episode_done"] = bool(found["episode_done"])
         yield {key: act[key] if key in places else found[key] for key in act}
 
@@ -78,13 +77,13 @@ def standardized(sentence: str) -> str:
 
 
 def contexts(episode: Episode, safe_lines: list[str]) -> tuple[str, str, bool]:
-    """Return what both sides are shown, and whether every persona sentence is a safe one."""
-    safe = {standardized(one) for line in safe_lines for one in line.strip().split("|")}
-    is_safe = all(standardized(one) in safe for persona in episode["personas"] for one in persona)
+    """Return the lines shown to both sides, and whether every persona sentence is safe."""
+    safe = {standardized(sentence) for line in safe_lines for sentence in line.strip().split("|")}
+    is_safe = all(standardized(sentence) in safe for persona in episode["personas"] for sentence in persona)
     rest = [episode["additional_context"]] if episode["context_dataset"] == "wizard_of_wikipedia" else []
     rest += [episode["free_turker_utterance"], episode["guided_turker_utterance"]]
     free, guided = (
-        "\n".join([*(f"your persona: {one}" for one in persona[:2]), *rest]) for persona in episode["personas"][:2]
+        "\n".join([*(f"your persona: {text}" for text in persona[:2]), *rest]) for persona in episode["personas"][:2]
     )
     return free, guided, is_safe
 
@@ -136,10 +135,10 @@ class Topicifier:
         return f"{self.persona(topic)}{topic}\n{rest[0] if rest else ''}"
 
 
-def overlap(one: str, other: str) -> int:
+def overlap(text: str, other: str) -> int:
     """Count the words of at least five letters of each that stand in the other."""
-    return sum(len(word) >= 5 and word in other for word in one.split(" ")) + sum(
-        len(word) >= 5 and word in one for word in other.split(" ")
+    return sum(len(word) >= 5 and word in other for word in text.split(" ")) + sum(
+        len(word) >= 5 and word in text for word in other.split(" ")
     )
 
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora import blended_skill_talk
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.ingest.corpora.blended_skill_talk.other_files import _parse_topic
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.blended_skill_talk.rules import (
     MODELS,
@@ -48,12 +48,12 @@ def test_a_rejected_file_does_not_stand_in_the_way_of_a_good_one(build_data: Bui
         (raw / folder / "train.json").write_bytes(content)
     con = build_data(tmp_path / "data")
     assert con.execute("select source_file_id[20:20], pointer from meta.quarantine").fetchall() == [("a", "")]
-    made = """
+    loaded = """
         select distinct source_file_id[20:20]
         from blended_skill_talk.guided_response
         inner join main.records using (record_id)
     """
-    assert con.execute(made).fetchall() == [("b",)]
+    assert con.execute(loaded).fetchall() == [("b",)]
     assert con.execute("select count(*) from main.dialogues").fetchall() == [(1,)]
 
 
@@ -115,8 +115,7 @@ def episodes(draw: st.DrawFn, *, has_candidates: bool) -> dict[str, Any]:
     if has_candidates:
         lists = st.lists(TEXTS, max_size=4)
         episode["label_candidates"] = [draw(lists) for _ in range(count // 2 + draw(st.integers(0, 1)))]
-    names = draw(st.permutations(list(episode)))
-    return {name: episode[name] for name in names}
+    return {name: episode[name] for name in draw(st.permutations(list(episode)))}
 
 
 PERSONAS = st.lists(st.lists(SENTENCE, min_size=1, max_size=3), min_size=1, max_size=5)
@@ -193,7 +192,7 @@ def test_a_lone_carriage_return_ends_a_line_of_safe_personas(build_data: Build, 
     path.write_bytes(b"I bake. \r I row|I sew \r\n my cat |\ra\r\rb\r\n\tlast\r")
     con = build_data(tmp_path / "data")
     lines = path.open(encoding="utf-8").readlines()
-    expected = {standardized(one) for line in lines for one in line.strip().split("|")}
+    expected = {standardized(sentence) for line in lines for sentence in line.strip().split("|")}
     found = con.execute("select sentence from blended_skill_talk.safe_sentences").fetchall()
     assert {sentence for (sentence,) in found} == expected
 
@@ -218,32 +217,32 @@ def test_invented_lists_choose_as_the_rules_do_and_come_back_equal(
     folder = tmp_path_factory.mktemp("lists")
     raw = folder / "data" / "blended_skill_talk"
     published = "".join("".join(f"your persona: {line}\n" for line in lines) + "||" for lines in personas)
-    convai2 = [(lines, said) for lines, said in episodes if said]
+    convai2 = [(lines, texts) for lines, texts in episodes if texts]
     (raw / "convai2").mkdir(parents=True)
     (raw / "convai2" / "valid_self_original.txt").write_bytes(numbered(convai2).encode())
     (raw / "persona_list.txt").write_bytes(published.encode())
-    (raw / "topic_to_persona_list.txt").write_bytes("".join(f"{one}: {some!r}\n" for one, some in topics).encode())
+    (raw / "topic_to_persona_list.txt").write_bytes("".join(f"{topic}: {some!r}\n" for topic, some in topics).encode())
     write_json(raw / "wizard_of_wikipedia" / "test_random_split.json", wizard)
     write_json(raw / "ed_persona_topicifier__valid__experiencer_only.json", cached)
     build(folder / "w.duckdb", Silent(), data=folder / "data")
     chooser = Topicifier(published, topics)
     with talkhouse.open(folder / "w.duckdb") as con:
-        told = con.execute("select detail from meta.findings where severity = 'reject_dialogue'").fetchall()
-        assert told == []
+        assert con.execute("select detail from meta.findings where severity = 'reject_dialogue'").fetchall() == []
         expected = []
-        for lines, said in convai2:
-            for number, one in enumerate(said):
-                text = "\n".join([*lines, one]) if number == 0 else one
-                expected.append((number, chooser.with_topic(text) if number == 0 else text, [one]))
+        for lines, texts in convai2:
+            for number, answer in enumerate(texts):
+                text = "\n".join([*lines, answer]) if number == 0 else answer
+                expected.append((number, chooser.with_topic(text) if number == 0 else text, [answer]))
         assert columns(con, "convai2_persona_topicifier", "entry_index, text, labels", "test") == expected
         entries = [(n, *entry) for episode in wizard for n, entry in enumerate(wizard_entries(episode))]
         modified = [(n, text if n else chooser.with_persona(text), labels) for n, text, labels in entries]
         assert columns(con, "wow_persona_topicifier", "entry_index, text, labels", "test") == modified
         acts_of = [
-            (n, act["text"], act["labels"], act.get("label_candidates")) for one in cached for n, act in enumerate(one)
+            (n, act["text"], act["labels"], act.get("label_candidates"))
+            for talk in cached
+            for n, act in enumerate(talk)
         ]
-        wanted = "entry_index, text, labels, label_candidates"
-        assert columns(con, "ed_persona_topicifier", wanted, "valid") == acts_of
+        assert columns(con, "ed_persona_topicifier", "entry_index, text, labels, label_candidates", "valid") == acts_of
         for utterance in ("gardening has lanterns", "", " my lantern' "):
             query = "select blended_skill_talk.persona_of_utterance(?)"
             assert con.execute(query, [utterance]).fetchall() == [(chooser.persona_of_utterance(utterance),)]
@@ -253,16 +252,16 @@ def test_invented_lists_choose_as_the_rules_do_and_come_back_equal(
 def numbered(episodes: list[tuple[list[str], list[str]]]) -> str:
     """Write episodes as ConvAI2's files have them; everybody answers what was said."""
     lines = []
-    for persona, said in episodes:
-        turns = [f"{text}\t{text}\t\tno .|{text}" for text in said]
+    for persona, texts in episodes:
+        turns = [f"{text}\t{text}\t\tno .|{text}" for text in texts]
         lines += [f"{number} {line}" for number, line in enumerate([*persona, *turns], 1)]
     return "".join(f"{line}\n" for line in lines)
 
 
 @invented_examples(100)
-@given(one=SENTENCE, other=SENTENCE, said=PIECES, blanks=st.text("\t \x1c\x85\xa0\u2003\u3000\u200b"))
-def test_macros_are_the_rules(one: str, other: str, said: str, blanks: str, con: duckdb.DuckDBPyConnection) -> None:
-    padded = blanks + one + blanks
+@given(text=SENTENCE, other=SENTENCE, line=PIECES, blanks=st.text("\t \x1c\x85\xa0\u2003\u3000\u200b"))
+def test_macros_are_the_rules(text: str, other: str, line: str, blanks: str, con: duckdb.DuckDBPyConnection) -> None:
+    padded = blanks + text + blanks
     query = """
         select
             blended_skill_talk.standardized($one),
@@ -270,16 +269,15 @@ def test_macros_are_the_rules(one: str, other: str, said: str, blanks: str, con:
             blended_skill_talk.strip($padded),
             blended_skill_talk.round_trip($said)
     """
-    found = con.execute(query, {"one": one, "other": other, "said": said, "padded": padded}).fetchall()
-    assert found == [(standardized(one), overlap(one, other), padded.strip(), round_tripped(said))]
+    found = con.execute(query, {"one": text, "other": other, "said": line, "padded": padded}).fetchall()
+    assert found == [(standardized(text), overlap(text, other), padded.strip(), round_tripped(line))]
 
 
 @pytest.mark.parametrize(
     "text", ["__PIPE|", "__PIPE_|x", "a\\\tb", "|PIPE__", "__PIPE____PIPE__", "\\n\n", "\\\\t", "|__PIPE|", ""]
 )
 def test_escapes_that_run_into_each_other(text: str, con: duckdb.DuckDBPyConnection) -> None:
-    found = con.execute("select blended_skill_talk.round_trip(?)", [text]).fetchall()
-    assert found == [(round_tripped(text),)]
+    assert con.execute("select blended_skill_talk.round_trip(?)", [text]).fetchall() == [(round_tripped(text),)]
 
 
 def test_a_line_of_topics_is_not_parsed_where_it_is_far_too_long() -> None:

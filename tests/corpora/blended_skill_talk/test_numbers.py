@@ -38,12 +38,12 @@ class Worker(NamedTuple):
     context: str
     role: str
     words: set[str]
-    said: set[str]
+    used: set[str]
 
 
 def episodes(folder: Path) -> list[tuple[str, Any]]:
     paths = [(split, folder / f"{split}.json") for split in SPLITS]
-    return [(split, one) for split, path in paths if path.exists() for one in json.loads(path.read_text("utf-8"))]
+    return [(split, item) for split, path in paths if path.exists() for item in json.loads(path.read_text("utf-8"))]
 
 
 def answers(every: list[tuple[str, Any]]) -> Iterator[Answer]:
@@ -59,10 +59,10 @@ def words(texts: list[str]) -> set[str]:
 
 def workers(every: list[tuple[str, Any]]) -> Iterator[Worker]:
     for _, episode in every:
-        said = [text for _, text in episode["dialog"]]
+        texts = [text for _, text in episode["dialog"]]
         for at, role in enumerate(ROLES):
             persona = words(episode["personas"][at])
-            yield Worker(episode["context_dataset"], role, persona, persona & words(said[at::2]))
+            yield Worker(episode["context_dataset"], role, persona, persona & words(texts[at::2]))
 
 
 def annotated(folder: Path) -> list[dict[str, Any]]:
@@ -78,11 +78,11 @@ def test_headlines_say_what_the_episodes_have(published: Published) -> None:
     every = episodes(published.folder)
     taking, sharing, saying, seeing = headlines(published.con, "blended_skill_talk")
 
-    given = list(answers(every))
-    taken = Counter(answer.model for answer in given if answer.model != "none")
+    chosen = list(answers(every))
+    taken = Counter(answer.model for answer in chosen if answer.model != "none")
     if taken:
         model = min(taken, key=lambda name: (-taken[name], name))
-        assert taking == close({"share": taken.total() / len(given), "model": model})
+        assert taking == close({"share": taken.total() / len(chosen), "model": model})
     else:
         assert taking is None
 
@@ -99,11 +99,11 @@ def test_headlines_say_what_the_episodes_have(published: Published) -> None:
         assert sharing is None
 
     people = list(workers(every))
-    most = max(len(worker.said) for worker in people)
+    most = max(len(worker.used) for worker in people)
     if most > 1:
         assert saying
         whole = sum(len(worker.words) for worker in people)
-        assert saying["share"] == close(sum(len(worker.said) for worker in people) / whole)
+        assert saying["share"] == close(sum(len(worker.used) for worker in people) / whole)
         assert saying["count"] == most
     else:
         assert saying is None
@@ -134,19 +134,19 @@ def test_skills_are_those_of_the_annotated_rows(published: Published) -> None:
 
 def test_metrics_are_those_of_the_episodes(published: Published) -> None:
     every = episodes(published.folder)
-    given, people = list(answers(every)), list(workers(every))
+    chosen, people = list(answers(every)), list(workers(every))
     contexts = {episode["context_dataset"] for _, episode in every}
 
     names = ["episode_count", "message_count", "words_per_message"]
     found = metric_rows(published.con, "blended_skill_talk_dialogue_lengths", names, "context_dataset")
     messages = {
-        context: [text for _, one in every if one["context_dataset"] == context for _, text in one["dialog"]]
+        context: [text for _, talk in every if talk["context_dataset"] == context for _, text in talk["dialog"]]
         for context in contexts
     }
     assert found == close(
         {
             context: (
-                sum(one["context_dataset"] == context for _, one in every),
+                sum(episode["context_dataset"] == context for _, episode in every),
                 len(messages[context]),
                 sum(len(text.split()) for text in messages[context]) / len(messages[context]),
             )
@@ -156,11 +156,11 @@ def test_metrics_are_those_of_the_episodes(published: Published) -> None:
 
     names = ["taken_count", "taken_share"]
     found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", names, "model")
-    taken = Counter(answer.model for answer in given)
-    assert found == close({model: (count, count / len(given)) for model, count in taken.items()})
+    taken = Counter(answer.model for answer in chosen)
+    assert found == close({model: (count, count / len(chosen)) for model, count in taken.items()})
     names = ["first_share", "placed_count"]
     found = metric_rows(published.con, "blended_skill_talk_suggestions_taken", names, "model")
-    placed = {model: [one.first == model for one in given if one.first and one.model == model] for model in taken}
+    placed = {model: [row.first == model for row in chosen if row.first and row.model == model] for model in taken}
     assert found == close(
         {
             model: (None, None) if model == "none" else (share(sum(firsts), len(firsts)), len(firsts))
@@ -184,5 +184,5 @@ def test_metrics_are_those_of_the_episodes(published: Published) -> None:
         groups = ROLES if column == "role" else contexts
         for key in groups:
             mine = [worker for worker in people if key in (worker.role, worker.context)]
-            said, whole = sum(len(worker.said) for worker in mine), sum(len(worker.words) for worker in mine)
-            assert found[key] == close((share(said, whole), len(mine)))
+            used, whole = sum(len(worker.used) for worker in mine), sum(len(worker.words) for worker in mine)
+            assert found[key] == close((share(used, whole), len(mine)))

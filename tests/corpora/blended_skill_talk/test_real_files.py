@@ -11,11 +11,12 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.blended_skill_talk import CORPUS
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.corpora.blended_skill_talk.rules import Topicifier, acts, clean_acts, contexts
 from tests.corpora.blended_skill_talk.test_blended_skill_talk import columns, numbered, write_json
+from tests.data_files import data_of
 
 pytestmark = pytest.mark.slow
 
@@ -84,9 +85,7 @@ def mark(text: str) -> str:
 
 
 @pytest.mark.parametrize("split", FIRST_ACTS)
-def test_the_first_acts_are_those_of_the_reference_code(
-    split: str, real: duckdb.DuckDBPyConnection, folder: Path
-) -> None:
+def test_the_first_acts_are_those_of_the_reference(split: str, real: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """As many of the five as the file has episodes for."""
     published(folder, split)
     wanted = "context_dataset, text, label, guided_chosen_suggestion, episode_done, label_candidates"
@@ -109,7 +108,7 @@ def test_every_act_is_that_of_the_rules(split: str, real: duckdb.DuckDBPyConnect
 
 
 def test_acts_are_those_that_the_reference_code_made(real: duckdb.DuckDBPyConnection, real_data: Path) -> None:
-    """Its rows may lie in a folder 'expected' beside TALKHOUSE_DATA, for files with just these episodes."""
+    """Its rows may be in a folder 'expected' next to TALKHOUSE_DATA, for files with just these episodes."""
     path = real_data.parent / "expected" / "blended_skill_talk.guided_response.jsonl"
     if not path.is_file():
         pytest.skip(f"there is no {path}")
@@ -147,16 +146,7 @@ def test_lists_are_counted_with_their_repetitions(
     assert real.execute(
         "select count(*) from main.records where corpus_id = ? and subset = ?", [CORPUS.id, subset]
     ).fetchall() == [(count,)]
-    distinct = """
-        select count(distinct sentences)
-        from (
-            select list(persona_id order by position) as sentences
-            from main.persona_uses
-            inner join main.records using (record_id)
-            where subset = ?
-            group by record_id
-        )
-    """
+    distinct = data_of(__file__)["distinct"]
     if subset != "topic_to_persona_list":
         assert real.execute(distinct, [subset]).fetchall() == [(count - repeated,)]
 
@@ -164,8 +154,7 @@ def test_lists_are_counted_with_their_repetitions(
 def test_every_topic_and_persona_is_chosen_by_the_rules(folder: Path, tmp_path: Path) -> None:
     """The published lists, with an invented episode for each topic and each persona."""
     published_personas, lines = text_of(folder, "persona_list.txt"), lines_of(folder, "topic_to_persona_list.txt")
-    pairs = [line.split(": [", 1) for line in lines]
-    topics = [(topic, ast.literal_eval("[" + rest)) for topic, rest in pairs]
+    topics = [(topic, ast.literal_eval("[" + rest)) for topic, rest in [line.split(": [", 1) for line in lines]]
     chooser = Topicifier(published_personas, topics)
     personas = [persona.strip().split("\n") for persona in chooser.personas]
     raw = tmp_path / "data" / "blended_skill_talk"

@@ -48,7 +48,9 @@ WIZARDS = {"wizard_of_wikipedia/valid_topic_split.json": "wizard_of_wikipedia/to
 
 
 def shuffled(value: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-    return value.flatmap(lambda one: st.permutations(list(one)).map(lambda order: {name: one[name] for name in order}))
+    return value.flatmap(
+        lambda item: st.permutations(list(item)).map(lambda order: {name: item[name] for name in order})
+    )
 
 
 SUGGESTED = shuffled(
@@ -116,8 +118,8 @@ HUMAN = st.builds(
 def members(draw: st.DrawFn, value: st.SearchStrategy[Any]) -> list[Member]:
     """Write a file's members as JSON; one in eight or so is damaged."""
     found = []
-    for one in draw(st.lists(value, min_size=1, max_size=7)):
-        raw = json_text(one, draw(STYLES))
+    for item in draw(st.lists(value, min_size=1, max_size=7)):
+        raw = json_text(item, draw(STYLES))
         is_damaged = b"{" in raw and draw(st.integers(0, 7)) == 0
         found.append((draw(damaged(raw)) if is_damaged else raw, is_damaged))
     return found
@@ -165,8 +167,8 @@ def test_unusual_json_comes_back_equal(
 ENDING = st.sampled_from(["\n", "\n", "\n", "\r\n", "\r", "\n\n", "\t", "|", "||", "||\n"])
 LINE = (
     TEXT
-    | st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)).map(lambda one: f"{one[0]}: {one[1]!r}")
-    | st.tuples(st.integers(-1, 3), TEXT, TEXT, TEXT).map(lambda one: f"{one[0]} {one[1]}\t{one[2]}\t\t{one[3]}|b")
+    | st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)).map(lambda item: f"{item[0]}: {item[1]!r}")
+    | st.tuples(st.integers(-1, 3), TEXT, TEXT, TEXT).map(lambda item: f"{item[0]} {item[1]}\t{item[2]}\t\t{item[3]}|b")
     | TEXT.map(lambda text: f"your persona: {text}")
     | TEXT.map(lambda text: f"1 {text}")
 )
@@ -205,7 +207,7 @@ def test_unusual_text_comes_back_byte_for_byte(
 def pieces(name: str, text: str, index: int) -> list[bytes]:
     """List the texts that a record with this pointer can have, as the file's separators have it."""
     if name.endswith("persona_list.txt") and "topic" not in name:
-        return [[one for one in text.strip().split("||") if one][index].encode()]
+        return [[persona for persona in text.strip().split("||") if persona][index].encode()]
     lines = text.removesuffix("\n").split("\n")
     if "/" not in name:
         return [lines[index].encode()]
@@ -266,9 +268,7 @@ HUGE = literal("1e400")
     ],
     ids=["a suggestion twice", "no UTF-8 in a suggestion", "an empty persona", "empty personas", "huge numbers"],
 )
-def test_what_is_odd_in_an_episode_is_kept_or_rejected(
-    raw: bytes, rule: str | None, build_data: Build, tmp_path: Path
-) -> None:
+def test_odd_parts_of_an_episode_load_or_not(raw: bytes, rule: str | None, build_data: Build, tmp_path: Path) -> None:
     text = b"[" + raw + b", " + PLAIN + b"]"
     con = build_data(laid_out(tmp_path, CORPUS, {"train.json": text}))
     assert con.execute("select rule, pointer from meta.quarantine").fetchall() == ([(rule, "/0")] if rule else [])

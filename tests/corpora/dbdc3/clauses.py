@@ -18,7 +18,7 @@ VOTES = f"{TURN}/annotations"
 
 
 def labels(*some: str) -> Any:
-    return put(VOTES, [{"breakdown": one, "annotator-id": f"a{number}"} for number, one in enumerate(some)])
+    return put(VOTES, [{"breakdown": label, "annotator-id": f"a{number}"} for number, label in enumerate(some)])
 
 
 CLAUSES = [

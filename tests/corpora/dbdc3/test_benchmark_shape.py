@@ -4,7 +4,7 @@ import json
 
 import msgspec
 
-from benchmarks.shapes.dbdc3 import logs
+from benchmarks.scenarios.files import logs
 from talkhouse.ingest.corpora.dbdc3.format import Log
 
 

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.dbdc3.format import family, folder_facts
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.conftest import Build, invented_builds
 from tests.corpora.dbdc3.test_round_trip import LOG
+from tests.data_files import data_of
 
 # The rules of the challenge's script, written from its description and not from our SQL.
 
@@ -28,8 +29,7 @@ def distribution(labels: list[str]) -> list[float]:
 
 def strict(share: list[float], threshold: float) -> str:
     best = max(share)
-    winner = "OTX"[share.index(best)]
-    return winner if best >= threshold else "O"
+    return "OTX"[share.index(best)] if best >= threshold else "O"
 
 
 def lenient(share: list[float], threshold: float) -> str:
@@ -47,14 +47,7 @@ def test_macros_follow_the_script_for_every_count_and_threshold(con: duckdb.Duck
     for o, t, x in counts:
         share = distribution(["O"] * o + ["T"] * t + ["X"] * x)
         expected += [(o, t, x, th, strict(share, th), lenient(share, th)) for th in thresholds]
-    query = """
-        select o, t, 30 - o - t as x, threshold,
-            dbdc3.strict_label(o / 30, t / 30, (30 - o - t) / 30, threshold),
-            dbdc3.lenient_label(o / 30, t / 30, (30 - o - t) / 30, threshold)
-        from range(31) as os(o), range(31) as ts(t), (select unnest(?::double[]) as threshold)
-        where o + t <= 30
-        order by o, t, threshold
-    """
+    query = data_of(__file__)["query"]
     assert con.execute(query, [thresholds]).fetchall() == expected
     assert lenient(distribution(["O"] * 3 + ["T"] * 5 + ["X"] * 22), 0.9) == "O_l", "doubles, not exact arithmetic"
 
@@ -132,9 +125,7 @@ def expected_rows(log: dict[str, Any]) -> list[tuple[Any, ...]]:
 @pytest.mark.slow
 @invented_builds(15)
 @given(logs=st.lists(LOG, min_size=1, max_size=6))
-def test_invented_logs_give_the_rows_of_the_script(
-    logs: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_logs_give_the_rows_of_the_script(logs: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("logs")
     raw = folder / "data" / "dbdc3"
     for number, log in enumerate(logs):

@@ -39,8 +39,7 @@ def majority(turn: Turn) -> str:
 
 
 def entropy(turn: Turn) -> float:
-    shares = [count / turn.votes.total() for count in turn.votes.values()]
-    return -sum(share * log2(share) for share in shares)
+    return -sum(share * log2(share) for share in [count / turn.votes.total() for count in turn.votes.values()])
 
 
 def written(turn: Turn) -> str:
@@ -66,7 +65,7 @@ def turns(folder: Path) -> Iterator[Turn]:
             release, split = "dev_zips", "dev"
         labelled = [turn for turn in log["turns"] if turn["annotations"]]
         for position, turn in enumerate(labelled):
-            votes = Counter(one["breakdown"] for one in turn["annotations"])
+            votes = Counter(annotation["breakdown"] for annotation in turn["annotations"])
             yield Turn(release, (split, subset), log["dialogue-id"], turn["turn-index"], position, votes)
 
 
@@ -95,30 +94,32 @@ def alpha(some: list[Turn], distance: Callable[[Counter[str], str, str], Fractio
     """Krippendorff's alpha by its definition, over all pairs of labels."""
     units = [turn.votes for turn in some if turn.votes.total() > 1]
     everything = sum(units, Counter[str]())
-    distances = {(one, other): distance(everything, one, other) for one in LABELS for other in LABELS}
+    distances = {(label, other): distance(everything, label, other) for label in LABELS for other in LABELS}
 
     def pairs(votes: Counter[str]) -> Fraction:
-        return sum((votes[one] * votes[other] * far for (one, other), far in distances.items()), Fraction(0))
+        return sum((votes[value] * votes[other] * far for (value, other), far in distances.items()), Fraction(0))
 
     observed = sum((pairs(votes) / (votes.total() - 1) for votes in units), Fraction(0)) / everything.total()
-    expected = pairs(everything) / (everything.total() * (everything.total() - 1))
-    return float(1 - observed / expected)
+    return float(1 - observed / (pairs(everything) / (everything.total() * (everything.total() - 1))))
 
 
-def nominal(_: Counter[str], one: str, other: str) -> Fraction:
-    return Fraction(one != other)
+def nominal(_: Counter[str], value: str, other: str) -> Fraction:
+    return Fraction(value != other)
 
 
-def ordinal(everything: Counter[str], one: str, other: str) -> Fraction:
-    first, last = sorted((LABELS.index(one), LABELS.index(other)))
+def ordinal(everything: Counter[str], value: str, other: str) -> Fraction:
+    first, last = sorted((LABELS.index(value), LABELS.index(other)))
     between = sum(everything[label] for label in LABELS[first : last + 1])
-    return (between - Fraction(everything[one] + everything[other], 2)) ** 2
+    return (between - Fraction(everything[value] + everything[other], 2)) ** 2
 
 
 def moved(before: Turn, after: Turn) -> float:
     """The share of the votes that other labels have."""
     return (
-        sum(abs(before.votes[one] / before.votes.total() - after.votes[one] / after.votes.total()) for one in LABELS)
+        sum(
+            abs(before.votes[label] / before.votes.total() - after.votes[label] / after.votes.total())
+            for label in LABELS
+        )
         / 2
     )
 
@@ -153,7 +154,7 @@ def test_headlines_say_what_the_logs_have(published: Published) -> None:
     assert agreeing
     assert splitting
 
-    changed = [bot for bot, of_bot in pairs.items() if any(one.votes != other.votes for one, other in of_bot)]
+    changed = [bot for bot, of_bot in pairs.items() if any(before.votes != other.votes for before, other in of_bot)]
     most = min(changed, key=lambda bot: (-abs(rates[bot][0] - rates[bot][1]), bot))
     assert (changing["bot"], changing["before"], changing["after"]) == close((most, *rates[most]))
     first, later = max(pairs[most], key=lambda pair: round(moved(*pair), 9))
@@ -173,8 +174,8 @@ def test_headlines_say_what_the_logs_have(published: Published) -> None:
 
     parts = {turn.part for turn in default}
     alphas = [alpha([turn for turn in default if turn.part == part], nominal) for part in parts]
-    said = {name: agreeing[name] for name in ("alpha", "ordinal", "least", "most")}
-    assert said == close(
+    figures = {name: agreeing[name] for name in ("alpha", "ordinal", "least", "most")}
+    assert figures == close(
         {
             "alpha": alpha(default, nominal),
             "ordinal": alpha(default, ordinal),
@@ -233,6 +234,6 @@ def test_metrics_are_those_of_the_logs(published: Published) -> None:
     ]
     names = ["turn_count", "changed_count", "changed_share", "change"]
     where = "scheme = 'dbdc3.breakdown' and release_before = 'dbdc3' and release_after = 'dbdc3_revised'"
-    changed = [majority(one) != majority(other) for one, other in both]
+    changed = [majority(before) != majority(other) for before, other in both]
     expected = (len(both), sum(changed), fmean(changed), fmean(moved(*pair) for pair in both))
     assert metric_rows(published.con, "label_changes", names, "scheme", where) == {"dbdc3.breakdown": close(expected)}

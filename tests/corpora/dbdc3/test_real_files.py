@@ -5,6 +5,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.data_files import data_of
+
 pytestmark = pytest.mark.slow
 
 # Counted with the challenge's rules on the full release; the subsets of the dev zips equal those of release dbdc3.
@@ -51,21 +53,14 @@ COUNTS = {
 
 
 def test_the_counts_of_every_subset_that_is_there(real: duckdb.DuckDBPyConnection) -> None:
-    said = """
+    counts = """
         select release, split, subset, count(distinct record_id), count(*), count_if(role = 'system')
         from main.records inner join main.turns using (dialogue_id)
         where corpus_id = 'dbdc3' and release is not null
         group by all
     """
-    rows = """
-        select release, language, split, subset, count(*), sum(count_o + count_t + count_x),
-            count_if(label = 'O'), count_if(label = 'T'), count_if(label = 'X'),
-            count_if(label_at_half = 'O'), count_if(label_at_half = 'T'), count_if(label_at_half = 'X'),
-            count_if(lenient_label = 'O_l'), count_if(lenient_label = 'X_l')
-        from dbdc3.breakdown_detection
-        group by all
-    """
-    dialogues = {tuple(row[:3]): row[3:] for row in real.execute(said).fetchall()}
+    rows = data_of(__file__)["rows"]
+    dialogues = {tuple(row[:3]): row[3:] for row in real.execute(counts).fetchall()}
     found = {}
     for release, language, split, subset, count, labels, *hard in real.execute(rows).fetchall():
         sums = (tuple(hard[0:3]), tuple(hard[3:6]), tuple(hard[6:8]))

@@ -31,7 +31,7 @@ MAYBE = TEXT | st.none() | NUMBER
 
 @st.composite
 def thing(draw: st.DrawFn, needed: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Make an object with some of the options and keys that nobody knows, in any order."""
+    """Make an object with some of the options and some unknown keys, in any order."""
     known = draw(st.fixed_dictionaries(needed, optional=options))
     unknown = draw(st.dictionaries(KEY.filter(lambda key: key not in {*needed, *options}), VALUE, max_size=2))
     items = list((known | unknown).items())
@@ -101,27 +101,27 @@ def log(dialogue_id: str, turns: list[dict[str, Any]], **more: Any) -> bytes:
     return json.dumps({"dialogue-id": dialogue_id, "turns": turns} | more).encode()
 
 
-def said(text: str = "hi", **more: Any) -> dict[str, Any]:
+def turn(text: str = "hi", **more: Any) -> dict[str, Any]:
     return {"speaker": "U", "utterance": text} | more
 
 
 VOTES = [{"breakdown": "O", "comment": "a"}, {"comment": "b", "breakdown": "X"}]
 ONCE_LOST = {
-    "order_of_a_later_turn/a.log.json": log("a", [said(), {"utterance": "ho", "speaker": "U"}]),
+    "order_of_a_later_turn/a.log.json": log("a", [turn(), {"utterance": "ho", "speaker": "U"}]),
     "order_of_a_later_label/b.log.json": log("b", [{"speaker": "S", "utterance": "", "annotations": VOTES}]),
-    "order_of_an_unknown_key/c.log.json": log("c", [said(), {"speaker": "U", "x": 1, "utterance": "ho"}]),
-    "a_label_s_key_in_a_turn/d.log.json": log("d", [said(), said(comment="which a turn has not")]),
-    "year_of_four_digits/e.log.json": log("e", [said(time="0017-08-30 16:48:20")]),
-    "id_like_a_person_s_key/iris_1.log.json": log("iris_1", [said()], **{"speaker-id": "user"}),
-    "id_like_a_person_s_key/zzz.log.json": log("user/IRIS", [said()], **{"speaker-id": ""}),
-    "number_without_a_double/f.log.json": log("f", [said()])[:-1] + b', "x": [1e400, -1E+999]}',
-    "turn_index_without_a_double/g.log.json": log("g", [said(**{"turn-index": 0})]).replace(b": 0", b": 1e400"),
+    "order_of_an_unknown_key/c.log.json": log("c", [turn(), {"speaker": "U", "x": 1, "utterance": "ho"}]),
+    "a_label_s_key_in_a_turn/d.log.json": log("d", [turn(), turn(comment="which a turn has not")]),
+    "year_of_four_digits/e.log.json": log("e", [turn(time="0017-08-30 16:48:20")]),
+    "id_like_a_person_s_key/iris_1.log.json": log("iris_1", [turn()], **{"speaker-id": "user"}),
+    "id_like_a_person_s_key/zzz.log.json": log("user/IRIS", [turn()], **{"speaker-id": ""}),
+    "number_without_a_double/f.log.json": log("f", [turn()])[:-1] + b', "x": [1e400, -1E+999]}',
+    "turn_index_without_a_double/g.log.json": log("g", [turn(**{"turn-index": 0})]).replace(b": 0", b": 1e400"),
     "no_name/.log.context": b"a paragraph of nobody",
-    "no_name/.log.json": log("", [said()]),
-    "key_twice/h.log.json": log("h", [said()]).replace(
+    "no_name/.log.json": log("", [turn()]),
+    "key_twice/h.log.json": log("h", [turn()]).replace(
         b'"speaker"', b'"utterance": "lost", "x": {"a": 1, "a": 1.50}, "speaker"'
     ),
-    "number_without_a_double/i.log.json": log("i", [said()]).replace(b'"i"', b"9" * 5000),
+    "number_without_a_double/i.log.json": log("i", [turn()]).replace(b'"i"', b"9" * 5000),
     "cells/speaker-attribute.tsv": b"id\tsex\tsex\n1_1\ta\tb\r\n1_1\tc\n\n\n2_1\td\te\tf",
     "cells/annotator-attribute.tsv": b"",
 }

@@ -7,7 +7,7 @@ from talkhouse.testing.clauses import Change, Clause, copied, line, replaced, wr
 
 GROUP = "delidata_corpus/10000001-aaaa-4bbb-8ccc-000000000001"
 OTHER = "delidata_corpus/20000002-aaaa-4bbb-8ccc-000000000002"
-"""The second has a user whom nobody names, and one of whom no solution is known."""
+"""The second has a user without a name, and one without a known solution."""
 
 SAME_ID = replaced(OTHER, "20000002-m001-4000-8000-000000000001", "10000001-m001-4000-8000-000000000001")
 ELSEWHERE, STRAY = "delidata_corpus/other", "delidata_corpus/stray.txt"
@@ -33,13 +33,13 @@ def whole(make: Callable[[str], str]) -> Change:
     return lambda folder: write(GROUP, make((folder / GROUP).read_bytes().decode()))(folder)
 
 
-def told(rule: str, row: int, column: str, text: str, words: str) -> Clause:
-    """Return what is told of one changed cell, at its place."""
+def of_cell(rule: str, row: int, column: str, text: str, words: str) -> Clause:
+    """Return the finding about one changed cell, at its place."""
     return Clause(rule, cells(row, **{column: text}), f"{GROUP}#/{row}/{column}", words)
 
 
 def checked(rule: str, words: str, row: int, **texts: str) -> Clause:
-    """Return what a check tells of changed cells."""
+    """Return the finding of a check about changed cells."""
     return Clause(rule, cells(row, **texts), f"{GROUP}#", words, is_check=True)
 
 
@@ -65,19 +65,19 @@ CLAUSES = [
     ),
     Clause("DE-02", doubled(0), f"{GROUP}#/{LAST + 1}", "a second INITIAL row"),
     *(
-        told("DE-02", 0, "original_text", text, "not 'names&&cards' with 4 cards")
+        of_cell("DE-02", 0, "original_text", text, "not 'names&&cards' with 4 cards")
         for text in ("Otter,SYSTEM&E,T,8,3", "Otter&&SYSTEM&&E,T,8,3", "Otter,SYSTEM&&E,T,8", "Otter&&E,T,8,3,5")
     ),
-    told("DE-03", 4, "message_id", "10000001-m002-4000-8000-000000000002", "came before, at delidata/"),
+    of_cell("DE-03", 4, "message_id", "10000001-m002-4000-8000-000000000002", "came before, at delidata/"),
     Clause("DE-03", SAME_ID, f"{OTHER}#/1/message_id", f"came before, at delidata/{GROUP}/1"),
     Clause("DE-03", copied(GROUP, f"more/{GROUP[16:]}"), f"more/{GROUP[16:]}#", "the group came before"),
-    told("DE-03", 4, "message_type", "WHISPER", "unknown message_type 'WHISPER'"),
-    *(told("DE-04", 4, "sol_tracker_all", text, "no JSON object of lists of cards") for text in TRACKERS),
+    of_cell("DE-03", 4, "message_type", "WHISPER", "unknown message_type 'WHISPER'"),
+    *(of_cell("DE-04", 4, "sol_tracker_all", text, "no JSON object of lists of cards") for text in TRACKERS),
     *(
-        told("DE-04", 4, "team_performance", text, "no number from 0 to 1")
+        of_cell("DE-04", 4, "team_performance", text, "no number from 0 to 1")
         for text in ("", "high", "nan", "1.5", "-0.1")
     ),
-    *(told("DE-04", 4, "performance_change", text, "no number from -1 to 1") for text in ("", "up", "1.1", "-1.1")),
+    *(of_cell("DE-04", 4, "performance_change", text, "no number from -1 to 1") for text in ("", "up", "1.1", "-1.1")),
     checked("DE-05", "team_performance is 0.998, the solutions score 1.0", LAST, team_performance="0.998"),
     checked("DE-05", "performance_change is 0.002, the step is 0.0", LAST, performance_change="0.002"),
     checked("DE-06", "the INITIAL row does not name Yak", LAST, origin="Yak"),
@@ -92,20 +92,20 @@ CLAUSES = [
         checked("DE-07", f"a SUBMIT with delidata.{name}", 7, **{f"annotation_{name}": text})
         for name, text in (("type", "Probing"), ("target", "Solution"), ("additional", "complete_solution"))
     ),
-    told("DE-08", 4, "annotation_type", "Non-probing deliberation", "unknown type 'Non-probing deliberation'"),
-    told("DE-08", 4, "annotation_type", "", "unknown type ''"),
-    told("DE-08", 4, "annotation_target", "Agree", "the target 'Agree' does not go with the type 'Probing'"),
-    told("DE-08", 4, "annotation_target", "Other", "the target 'Other' does not go with the type 'Probing'"),
-    told("DE-08", 5, "annotation_target", "Moderation", "does not go with the type 'Non-probing-deliberation'"),
-    told("DE-08", 1, "annotation_target", "Solution", "the target 'Solution' does not go with the type 'None'"),
-    told("DE-08", LAST, "annotation_target", "Solution", "the target 'Solution' does not go with the type '0'"),
-    told("DE-08", 4, "annotation_additional", "specific_referee", "unknown items ['specific_referee']"),
-    told("DE-09", 4, "original_text", "'it is 3", "a quote at one end only"),
-    told("DE-09", 4, "clean_text", "it is 3'", "a quote at one end only"),
-    told("DE-09", 4, "original_text", "'", "a quote at one end only"),
-    told("DE-09", 4, "original_text", "'it's 3'", "a single quote inside a quoted cell"),
-    told("DE-09", 4, "original_text", '"3" it is', "begins with a quote that the reference readers take"),
-    told("DE-09", 4, "original_text", "", "a MESSAGE without text"),
+    of_cell("DE-08", 4, "annotation_type", "Non-probing deliberation", "unknown type 'Non-probing deliberation'"),
+    of_cell("DE-08", 4, "annotation_type", "", "unknown type ''"),
+    of_cell("DE-08", 4, "annotation_target", "Agree", "the target 'Agree' does not go with the type 'Probing'"),
+    of_cell("DE-08", 4, "annotation_target", "Other", "the target 'Other' does not go with the type 'Probing'"),
+    of_cell("DE-08", 5, "annotation_target", "Moderation", "does not go with the type 'Non-probing-deliberation'"),
+    of_cell("DE-08", 1, "annotation_target", "Solution", "the target 'Solution' does not go with the type 'None'"),
+    of_cell("DE-08", LAST, "annotation_target", "Solution", "the target 'Solution' does not go with the type '0'"),
+    of_cell("DE-08", 4, "annotation_additional", "specific_referee", "unknown items ['specific_referee']"),
+    of_cell("DE-09", 4, "original_text", "'it is 3", "a quote at one end only"),
+    of_cell("DE-09", 4, "clean_text", "it is 3'", "a quote at one end only"),
+    of_cell("DE-09", 4, "original_text", "'", "a quote at one end only"),
+    of_cell("DE-09", 4, "original_text", "'it's 3'", "a single quote inside a quoted cell"),
+    of_cell("DE-09", 4, "original_text", '"3" it is', "begins with a quote that the reference readers take"),
+    of_cell("DE-09", 4, "original_text", "", "a MESSAGE without text"),
     Clause("TH-02", replaced(GROUP, b"Why 3?", b"caf\xe9"), f"{GROUP}#", "not UTF-8"),
     Clause("TH-05", write(STRAY, "stray\n"), f"{STRAY}#", "its first line is not"),
 ]

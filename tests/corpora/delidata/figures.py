@@ -100,7 +100,7 @@ def headlines(groups: list[Group]) -> list[tuple[str, int]]:
     right = [percent(share(kind(cards) == "vowel, odd" for cards in each)) for each in (before, after)]
     outcomes = Counter(map(outcome, groups))
     gain, loss = (percent(outcomes[name] / len(groups)) for name in ("gain", "loss"))
-    said = [
+    lines = [
         (
             f"Before the discussion {right[0]} of the people choose the right cards, in the end {right[1]} "
             f"(of the {len(before):,} people whose first choice is known).",
@@ -123,8 +123,8 @@ def headlines(groups: list[Group]) -> list[tuple[str, int]]:
             "In one group nobody chooses the right cards before the discussion; "
             f"{count:,} messages later all {-size:,} do."
         )
-        said.append((sentence, 1))
-    return said
+        lines.append((sentence, 1))
+    return lines
 
 
 def percent(value: float | None) -> str:

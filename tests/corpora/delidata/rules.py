@@ -38,8 +38,8 @@ def parse(name: str, text: str) -> Group:
 
 def read(folder: Path) -> list[Group]:
     paths = sorted((folder / "delidata_corpus").iterdir(), key=lambda path: path.name)
-    kept = [path for path in paths if path.is_file() and not skip_reason(path.name)]
-    return [parse(path.name, path.read_bytes().decode()) for path in kept]
+    files = [path for path in paths if path.is_file() and not skip_reason(path.name)]
+    return [parse(path.name, path.read_bytes().decode()) for path in files]
 
 
 def decoded(cell: str) -> str:
@@ -63,8 +63,7 @@ def examples(groups: list[Group]) -> dict[str, list[tuple[Any, ...]]]:
     for group in groups:
         _messages(group, found)
         start, end = (float(group.rows[index]["team_performance"]) for index in (0, -1))
-        label = "gain" if end > start else "loss" if end < start else "same"
-        found["outcome"].append((group.name, start, end, label))
+        found["outcome"].append((group.name, start, end, "gain" if end > start else "loss" if end < start else "same"))
     return found
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.delidata import CORPUS
 from talkhouse.ingest.corpora.delidata.format import quote, unquote
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.conftest import Build, invented_builds, invented_examples
 from tests.corpora.delidata.rules import HEADER, TASKS, as_the_reference_reads, decoded, examples, parse
 from tests.corpora.unusual import assert_comes_back, files_in
@@ -49,13 +49,13 @@ def test_a_refused_row_makes_no_example_and_is_still_the_one_before(
     for task in tasks:
         hit = f"select count(*) from delidata.{task} semi join ({refused}) using (record_id, turn_index)"
         assert con.execute(hit).fetchall() == [(0,)]
-    kept = f"""
+    counts = f"""
         select (select count(*) from ({refused})), count(*)
         from main.turns
         inner join main.records using (dialogue_id)
         semi join ({refused}) using (record_id, turn_index)
     """
-    assert len(set(con.execute(kept).fetchall()[0])) == 1
+    assert len(set(con.execute(counts).fetchall()[0])) == 1
     assert con.execute("select max(turn_index) from main.turns").fetchall()[0][0] > row
 
 
@@ -130,9 +130,7 @@ def test_invented_groups_give_the_rows_of_the_rules_and_come_back_equal(
 
 @invented_examples(10)
 @given(texts=st.lists(WORDS | CELL, min_size=1, max_size=8))
-def test_cells_decode_by_the_rule_and_look_as_the_reference_reader_gives_them(
-    texts: list[str], con: duckdb.DuckDBPyConnection
-) -> None:
+def test_cells_decode_by_the_rule_as_the_reference_does(texts: list[str], con: duckdb.DuckDBPyConnection) -> None:
     for text in texts:
         assert unquote(quote(text)) == text
         assert unquote(text) == decoded(text)

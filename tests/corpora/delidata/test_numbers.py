@@ -7,53 +7,53 @@ import pytest
 
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.words import headlines
+from talkhouse.export.composition import rows_behind
 from talkhouse.ingest.corpora.delidata import CORPUS
-from talkhouse.query.composition import rows_behind
 from tests.corpora.conftest import Published
 from tests.corpora.delidata import figures, view_rows
 from tests.corpora.delidata.rules import Group, read
 
-Given = tuple[duckdb.DuckDBPyConnection, list[Group]]
+Loaded = tuple[duckdb.DuckDBPyConnection, list[Group]]
 """A warehouse, and the raw files that it was built from."""
 
-(PAGE,) = (one for one in dashboards() if one.name == CORPUS.id)
+(PAGE,) = (page for page in dashboards() if page.name == CORPUS.id)
 
 
 @pytest.fixture
-def given(published: Published) -> Given:
+def loaded(published: Published) -> Loaded:
     return published.con, read(published.folder)
 
 
 def near(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(pytest.approx(one) if isinstance(one, float) else one for one in row)
+    return tuple(pytest.approx(value) if isinstance(value, float) else value for value in row)
 
 
 def behind(con: duckdb.DuckDBPyConnection, sql: str) -> int:
     """Count the rows that a receipt says a number is made of."""
-    ((count,),) = con.execute(f"select count(*) from ({rows_behind(con, sql)})").fetchall()
+    ((count,),) = con.execute(f"select count(*) from ({rows_behind(sql)})").fetchall()
     return int(count)
 
 
-def test_headlines_and_their_receipts(given: Given) -> None:
-    con, groups = given
-    said = headlines(con, PAGE)
-    assert [one.text for one in said] == [text for text, _ in figures.headlines(groups)]
-    assert [behind(con, one.sql) for one in said] == [count for _, count in figures.headlines(groups)]
+def test_headlines_and_their_receipts(loaded: Loaded) -> None:
+    con, groups = loaded
+    lines = headlines(con, PAGE)
+    assert [line.text for line in lines] == [text for text, _ in figures.headlines(groups)]
+    assert [behind(con, line.sql) for line in lines] == [count for _, count in figures.headlines(groups)]
 
 
-def test_metrics(given: Given) -> None:
-    con, groups = given
+def test_metrics(loaded: Loaded) -> None:
+    con, groups = loaded
     expected = figures.metrics(groups)
     known = {view: of_view for view, of_view in metrics().items() if view.startswith(f"{CORPUS.id}_")}
     assert {view: [*of_view] for view, of_view in known.items()} == {view: [*of] for view, of in expected.items()}
     for view, of_view in known.items():
-        row = con.execute(f"select {', '.join(one.sql for one in of_view.values())} from bi.{view}").fetchall()[0]
+        row = con.execute(f"select {', '.join(metric.sql for metric in of_view.values())} from bi.{view}").fetchall()[0]
         assert dict(zip(of_view, row, strict=True)) == pytest.approx(expected[view]), view
 
 
-def test_words_are_those_of_messages(given: Given) -> None:
+def test_words_are_those_of_messages(loaded: Loaded) -> None:
     """Also in the metrics that all corpora share: submitted cards and the opening row are turns, and no talk."""
-    con, groups = given
+    con, groups = loaded
     for view, expected in figures.shared_metrics(groups).items():
         wanted = ", ".join(metrics()[view][name].sql for name in expected)
         of_corpus = "scheme = 'delidata.type'" if view == "labelled_turns" else f"corpus_id = '{CORPUS.id}'"
@@ -62,8 +62,8 @@ def test_words_are_those_of_messages(given: Given) -> None:
 
 
 @pytest.mark.parametrize("view", ["solutions", "trajectory", "outcomes"])
-def test_rows_of_the_views(view: str, given: Given) -> None:
-    con, groups = given
+def test_rows_of_the_views(view: str, loaded: Loaded) -> None:
+    con, groups = loaded
     keys, columns, expected = {
         "solutions": ("native_id, turn_index, speaker_name", view_rows.SOLUTION, view_rows.solutions),
         "trajectory": ("native_id, turn_index", view_rows.TRAJECTORY, view_rows.trajectory),
@@ -75,13 +75,12 @@ def test_rows_of_the_views(view: str, given: Given) -> None:
     assert len(found) == len(rows)
     wanted = expected(groups)
     assert found.keys() == wanted.keys()
-    different = {key: (row, wanted[key]) for key, row in found.items() if row != near(wanted[key])}
-    assert not different
+    assert not {key: (row, wanted[key]) for key, row in found.items() if row != near(wanted[key])}
 
 
-def test_what_a_row_changes_is_said_in_it_by_its_author(given: Given) -> None:
+def test_what_a_row_changes_is_said_in_it_by_its_author(loaded: Loaded) -> None:
     """As the columns and metrics say: a change is of the row itself, and by who wrote it."""
-    _, groups = given
+    _, groups = loaded
     assert view_rows.gains_agree(groups)
     changes = [state for state in view_rows.states(groups) if state.is_changed]
     assert changes

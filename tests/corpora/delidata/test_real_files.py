@@ -36,9 +36,7 @@ def count(con: duckdb.DuckDBPyConnection, query: str) -> dict[Any, int]:
     return dict(con.execute(query).fetchall())
 
 
-def test_every_row_is_a_turn_and_every_alias_a_participant(
-    real: duckdb.DuckDBPyConnection, groups: list[Group]
-) -> None:
+def test_rows_are_turns_and_aliases_participants(real: duckdb.DuckDBPyConnection, groups: list[Group]) -> None:
     kinds = Counter(row["message_type"].lower() for group in groups for row in group.rows)
     assert count(real, f"select kind, count(*) from main.turns where {OWN} group by kind") == kinds
     people = Counter("system" if name == "SYSTEM" else "participant" for group in groups for name in group.named)

@@ -89,8 +89,8 @@ def test_invented_files_come_back_equal(
 ) -> None:
     files = {"whole/g": GROUP.encode()} | files
     went = files_back(tmp_path_factory.mktemp("groups"), CORPUS, files, "delidata_corpus", form)
-    told = {name for name, raw in files.items() if b"\t" in raw.split(b"\n")[0] or raw.removeprefix(BOM) == b""}
-    assert went == {name: raw for name, raw in files.items() if name in told}
+    loaded = {name for name, raw in files.items() if b"\t" in raw.split(b"\n")[0] or raw.removeprefix(BOM) == b""}
+    assert went == {name: raw for name, raw in files.items() if name in loaded}
 
 
 def renamed(name: str) -> str:
@@ -124,8 +124,7 @@ PIECE = st.sampled_from(["\t"] * 6 + ["\n", "\r\n", "\r", '"', '"', '""', " ", "
 @given(st.permutations([*GroupRow._fields, "more"]), st.lists(PIECE, max_size=40).map("".join))
 def test_an_unusual_file_has_the_rows_that_the_reference_reader_has(names: list[str], body: str) -> None:
     text = "\t".join(names) + "\n" + body
-    theirs = csv.DictReader(io.StringIO(text, newline=None), delimiter="\t", skipinitialspace=True)
-    for row, expected in zip(_leniently(text).rows, theirs, strict=True):
+    reference = csv.DictReader(io.StringIO(text, newline=None), delimiter="\t", skipinitialspace=True)
+    for row, expected in zip(_leniently(text).rows, reference, strict=True):
         for name, cell in row._asdict().items():
-            read = cell.replace("\r\n", "\n").replace("\r", "\n")
-            assert read.lstrip(" ") == (expected[name] or "").lstrip(" ")
+            assert cell.replace("\r\n", "\n").replace("\r", "\n").lstrip(" ") == (expected[name] or "").lstrip(" ")

@@ -187,12 +187,12 @@ team_performance, performance_change, next_performance_change, change_since_star
 def outcomes(groups: list[Group]) -> dict[Key, tuple[Any, ...]]:
     found = {}
     for group in groups:
-        said = [decoded(row["original_text"]) for row in group.rows if row["message_type"] == "MESSAGE"]
+        texts = [decoded(row["original_text"]) for row in group.rows if row["message_type"] == "MESSAGE"]
         start, end = ends(group)
         found[(group.name,)] = (
-            *(len(people(group)), len(group.rows), len(said), len(said) // 10 * 10),
+            *(len(people(group)), len(group.rows), len(texts), len(texts) // 10 * 10),
             sum(row["message_type"] == "SUBMIT" for row in group.rows),
-            *(sum(map(word_count, said)), sum(map(len, said))),
+            *(sum(map(word_count, texts)), sum(map(len, texts))),
             sum(row["annotation_type"] == "Probing" for row in group.rows),
             *(start, end, max(map(performance, group.rows)), end - start, outcome(group)),
         )
@@ -206,7 +206,7 @@ probing_count, initial_performance, final_performance, best_performance, perform
 
 def word_count(text: str) -> int:
     """Count runs of anything but spaces, tabs and line ends; other white space, as a no-break space, parts no words."""
-    return len([word for word in text.translate({ord(one): " " for one in "\t\r\f\n"}).split(" ") if word])
+    return len([word for word in text.translate({ord(blank): " " for blank in "\t\r\f\n"}).split(" ") if word])
 
 
 def gains_agree(groups: Iterable[Group]) -> bool:

@@ -46,26 +46,26 @@ def with_context(text: str) -> Callable[[list[str]], list[str]]:
 
 def each(fields: Callable[[int], dict[str, Any]]) -> Change:
     """Change fields of each utterance by its place."""
-    return changed(SAID, lambda some: [one | fields(at) for at, one in enumerate(some)])
+    return changed(SAID, lambda some: [utterance | fields(at) for at, utterance in enumerate(some)])
 
 
 def checked(rule: str, change: Change, file: str, words: str, *severity: Any) -> Clause:
-    """Return what a check tells of a file."""
+    """Return the finding of a check about a file."""
     return Clause(rule, change, f"{file}#", words, *severity, is_check=True)
 
 
 def misfit(change: Change, words: str, first: int = BLOCK) -> Clause:
-    """Return what is told of a block whose rows do not fit together."""
+    """Return the finding about a block whose rows do not match."""
     return Clause("MA-06", change, f"{TSV}#/{first}", words)
 
 
 def odd(change: Change, words: str) -> Clause:
-    """Return what is told of a block that is loaded all the same."""
+    """Return the finding about a block that is loaded nevertheless."""
     return Clause("MA-07", change, f"{TSV}#/{BLOCK}", words)
 
 
 def rejected(text: str, words: str) -> Clause:
-    """Return what is told of a row of the table of intents."""
+    """Return the finding about a row of the table of intents."""
     return Clause("MA-08", table(text), f"{TABLE}#/0", words)
 
 
@@ -79,8 +79,8 @@ CLAUSES = [
     Clause("MA-01", replaced(TRAIN, '"2": {', '"two": {'), f"{TRAIN}#/two", "the key 'two' is not a whole number"),
     Clause("MA-01", replaced(TRAIN, '"2": {', '"2.0": {'), f"{TRAIN}#/2.0", "the key '2.0' is not a whole number"),
     *(
-        Clause("MA-01", removed(name), f"{beside}#", f"{name} is not there: {words}", "warn")
-        for name, beside, words in (
+        Clause("MA-01", removed(name), f"{other}#", f"{name} is not there: {words}", "warn")
+        for name, other, words in (
             ("merged_dev.json", TRAIN, "dev has none"),
             ("merged_dev_intents.json", INTENTS, "dev has none"),
             ("data_dev_easy.tsv", TSV, "dev has none"),

@@ -8,27 +8,15 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from tests.data_files import data_of
+
+DATA = data_of(__file__)
+
 Row = dict[str, str]
 
 _NAN = float("nan")
-_BODIES = (
-    "<p>Take the {} from the {}.</p>\n\n<p>Then turn the {}.</p>\n",
-    '<p>See <a href="https://example.org/{}" rel="nofollow">this</a> about the {} &amp; the {}.</p>',
-    "<p>Use <code>{}</code>:</p>\n<pre><code>{} &lt; {}</code></pre>",
-    "<p><strong>Edit:</strong> the {} is a {}, not a {}.</p>",
-    "<blockquote>{}</blockquote><br/><h2>{}</h2>\r\n\t<p\nclass='x'>{}</p>",
-    "<hr>",
-)
-_COMMENTS = (
-    "Thanks, the {} works great!",
-    "That is a terrible {}, I hate it.",
-    "Which {} do you mean? See http://example.org/{}",
-    "A {} < b and c > the {}",
-    "<b></b>",
-    "",
-    "EDIT: use the {} instead, \u2028 but not the \U0001f600 {}",
-    "I will try the {}.",
-)
+_BODIES = DATA["bodies"]
+_COMMENTS = DATA["comments"]
 _THINGS = ["hose", "spade", "pot", "seed", "root", "leaf", "shed", "rake", "soil", "worm", "moss", "fern"]
 
 
@@ -71,8 +59,7 @@ def invent(seed: int, questions: int = 12) -> InventedDump:
             answer, answerer = next(number), chance.choice(people)
             parent = {"ParentId": str(chance.choice([question] * 9 + [99999]))}
             dump.posts.append(_post(chance, answer, "2", answerer, **parent))
-            talkers = [asker, answerer] if chance.random() < 0.8 else people
-            dump.comments += _comments(chance, number, answer, talkers)
+            dump.comments += _comments(chance, number, answer, [asker, answerer] if chance.random() < 0.8 else people)
     dump.posts += [_post(chance, next(number), "4", "1") for _ in range(2)]
     posts = [row["Id"] for row in dump.posts]
     dump.votes = [
@@ -124,7 +111,7 @@ def expected(dump: InventedDump, site: str, threshold: float, score: Any) -> lis
         table += [(post, comment) for comment in own] or [(post, None)]
     table.sort(key=lambda row: (row[0]["CreationDate"], row[1]["CreationDate"] if row[1] else "~"))
     questions = list({post["Id"]: post for post, _ in table if post["PostTypeId"] == "1"}.values())
-    made = []
+    dialogues = []
     for question in questions:
         previous, talks = None, list[list[tuple[Row, Row | None]]]()
         for post, comment in table:
@@ -136,17 +123,17 @@ def expected(dump: InventedDump, site: str, threshold: float, score: Any) -> lis
                 talks.append([])
             talks[-1].append((post, comment))
             previous = post["Id"]
-        made += [talk for rows in talks if (talk := _talk(question, rows, site, names))]
-    return [talk for talk in made if _is_kept(talk, threshold, score)]
+        dialogues += [talk for rows in talks if (talk := _talk(question, rows, site, names))]
+    return [talk for talk in dialogues if _is_kept(talk, threshold, score)]
 
 
 def _talk(question: Row, rows: Sequence[tuple[Row, Row | None]], site: str, names: Mapping[str, str]) -> dict[str, Any]:
     answer = rows[0][0]
-    said = [(question, question["OwnerUserId"], question["Id"]), (answer, answer["OwnerUserId"], answer["Id"])]
-    said += [(row, row["UserId"], f"{answer['Id']}-{float(row['Id'])}") for _, row in rows if row]
+    parts = [(question, question["OwnerUserId"], question["Id"]), (answer, answer["OwnerUserId"], answer["Id"])]
+    parts += [(row, row["UserId"], f"{answer['Id']}-{float(row['Id'])}") for _, row in rows if row]
     utterances: list[dict[str, Any]] = []
     is_glued = 0
-    for row, person, key in said:
+    for row, person, key in parts:
         text = _cleaned(row["Body"] if "Body" in row else row["Text"])
         if utterances and utterances[-1]["user_id"] == float(person):
             utterances[-1]["utterance"] += text
@@ -154,8 +141,8 @@ def _talk(question: Row, rows: Sequence[tuple[Row, Row | None]], site: str, name
             continue
         role = "user" if person == question["OwnerUserId"] else "agent"
         said_by = {"actor_type": role, "user_name": names.get(person, _NAN), "user_id": float(person)}
-        told = {"utterance": text, "utterance_time": row["CreationDate"], "utterance_pos": len(utterances) + 1}
-        utterances.append(told | said_by | {"votes": row.get("Score", _NAN), "id": key, "is_answer": 0})
+        content = {"utterance": text, "utterance_time": row["CreationDate"], "utterance_pos": len(utterances) + 1}
+        utterances.append(content | said_by | {"votes": row.get("Score", _NAN), "id": key, "is_answer": 0})
     return {
         "category": site,
         "title": question["Title"],
@@ -166,11 +153,11 @@ def _talk(question: Row, rows: Sequence[tuple[Row, Row | None]], site: str, name
 
 
 def _cleaned(text: str) -> str:
-    kept = ("<a", "<br", "<blockquote", "<pre", "<code", "</blockquote", "</pre", "</code")
+    allowed = ("<a", "<br", "<blockquote", "<pre", "<code", "</blockquote", "</pre", "</code")
     rest, cleaned = text, ""
     while rest:
         end = rest.find(">")
-        if rest[0] == "<" and not rest.startswith(kept) and end > 0 and "\n" not in rest[:end]:
+        if rest[0] == "<" and not rest.startswith(allowed) and end > 0 and "\n" not in rest[:end]:
             rest = rest[end + 1 :]
         else:
             cleaned, rest = cleaned + rest[0], rest[1:]
@@ -178,12 +165,12 @@ def _cleaned(text: str) -> str:
 
 
 def _is_kept(talk: Mapping[str, Any], threshold: float, score: Any) -> bool:
-    said = talk["utterances"]
-    agents = [one["utterance"] for one in said if one["actor_type"] == "agent"]
+    utterances = talk["utterances"]
+    agents = [utterance["utterance"] for utterance in utterances if utterance["actor_type"] == "agent"]
     return (
-        len({one["user_id"] for one in said}) <= 2
+        len({utterance["user_id"] for utterance in utterances}) <= 2
         and len(agents) >= 2
         and any("href" in text or re.search("https?://[a-z0-9 ]", text) for text in agents)
-        and (said[-1]["actor_type"] == "agent" or score(said[-1]["utterance"]) >= threshold)
+        and (utterances[-1]["actor_type"] == "agent" or score(utterances[-1]["utterance"]) >= threshold)
         and not any("edit:" in text.lower() or "deprecated:" in text.lower() for text in agents)
     )

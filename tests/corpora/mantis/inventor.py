@@ -45,7 +45,7 @@ class Inventor:
         if not is_plain:
             length = some.randrange(30 if some.random() < 0.1 else 9)
             roles = ["user", *some.choices(["user", "agent", "agent", "bot"], k=length)]
-        made = {
+        talk = {
             "category": some.choice(["apple", "gis", "no site"]),
             "title": some.choice([*self.texts, None]),
             "dialog_time": some.choice(TIMES),
@@ -53,9 +53,9 @@ class Inventor:
             "utterances": [self.utterance(index, role) for index, role in enumerate(roles)],
         }
         if is_plain:
-            for index, utterance in enumerate(made["utterances"]):
+            for index, utterance in enumerate(talk["utterances"]):
                 utterance["utterance_pos"] = index + 1
-        return made
+        return talk
 
     def plain(self) -> Talk:
         """Make a dialogue in which nothing is unusual, as most of the publisher's are."""
@@ -92,18 +92,18 @@ class Inventor:
 
     def marked(self, talks: Talks) -> Talks:
         """Return the intent file of a split: some dialogues are labelled, one in ten has other words."""
-        some, made = self.random, {}
+        some, intents = self.random, {}
         for key, talk in talks.items():
             utterances = [dict(utterance) for utterance in talk["utterances"]]
-            made[key] = talk | {"utterances": utterances}
+            intents[key] = talk | {"utterances": utterances}
             if some.random() < 0.7:
-                made[key]["has_intent_labels"] = True
+                intents[key]["has_intent_labels"] = True
                 for utterance in utterances:
                     if some.random() < 0.95:
                         utterance["intent"] = some.choice(LABELS)
             if some.random() < 0.1:
                 utterances[0]["utterance"] += " and more"
-        return made
+        return intents
 
     def negatives(self, number: int) -> list[str]:
         """Draw negatives; some are repeated."""

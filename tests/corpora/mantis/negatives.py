@@ -33,11 +33,11 @@ def invent(number: int, dialogues: int = 60) -> Talks:
     return {split: [talk(key) for key in range(dialogues)] for split in SPLITS}
 
 
-def write(folder: Path, talks: Talks, **given: Any) -> Rankings:
+def write(folder: Path, talks: Talks, **more: Any) -> Rankings:
     """Write the files of some dialogues; options that are not given are usual ones."""
     sizes = {split: len(some) for split, some in talks.items()}
     folder.mkdir(exist_ok=True)
-    options = {"negatives": (10, 50), "seed": 1, "jobs": 1, "progress": Silent()} | given
+    options = {"negatives": (10, 50), "seed": 1, "jobs": 1, "progress": Silent()} | more
     return write_rankings(folder, lambda split: iter(talks[split]), sizes, **options)
 
 
@@ -68,10 +68,10 @@ def blocks(folder: Path, split: str, count: int) -> list[Block]:
     rows = list(csv.reader(io.StringIO(tsv, newline=""), delimiter="\t"))
     keys = (folder / f"data_{split}{ENDS[count]}_lookup.txt").read_text().splitlines()
     assert len(rows) == len(keys)
-    made = []
+    found = []
     for at in range(0, len(rows), count + 1):
         block = rows[at : at + count + 1]
         assert [row[0] for row in block] == ["1", *"0" * count]
         assert len({tuple(row[1:-1]) for row in block}) == len(set(keys[at : at + count + 1])) == 1
-        made.append(Block(keys[at], block[0][1:-1], block[0][-1], [row[-1] for row in block[1:]]))
-    return made
+        found.append(Block(keys[at], block[0][1:-1], block[0][-1], [row[-1] for row in block[1:]]))
+    return found

@@ -17,16 +17,16 @@ LEFT_OUT = ("train", "10298")
 
 def contexts(talk: Talk) -> list[tuple[int, list[str], str]]:
     """Response ranking: for each user utterance but the first, index of the response, context, response."""
-    said = talk["utterances"]
+    utterances = talk["utterances"]
     found = []
-    for utterance in [one for one in said if one["actor_type"] == "user"][1:]:
+    for utterance in [row for row in utterances if row["actor_type"] == "user"][1:]:
         position = utterance["utterance_pos"]
-        if position == len(said):
+        if position == len(utterances):
             break
         numbers = range(max(1, position - WINDOW + 1), position + 2)
-        picked = [index for index, one in enumerate(said) if one["utterance_pos"] in numbers]
+        picked = [index for index, row in enumerate(utterances) if row["utterance_pos"] in numbers]
         if len(picked) > 1:
-            *texts, response = [said[index]["utterance"] for index in picked]
+            *texts, response = [utterances[index]["utterance"] for index in picked]
             found.append((picked[-1], texts, response))
     return found
 
@@ -68,7 +68,7 @@ Intents = list[str] | None
 def labelled(talks: Talks) -> dict[str, list[Intents]]:
     """Return the intents of every utterance of the dialogues that are marked as labelled, by key."""
     return {
-        key: [said.get("intent") for said in talk["utterances"]]
+        key: [utterance.get("intent") for utterance in talk["utterances"]]
         for key, talk in talks.items()
         if "has_intent_labels" in talk
     }
@@ -86,16 +86,16 @@ def intents(split: str, talks: Talks) -> list[tuple[str, int, str, list[str]]]:
 
 def merged(split: str, talks: Talks, rows: list[tuple[str, str, str, str]]) -> Talks:
     """Merge rows of the table of intents (conversation_id, comment_pos, annotations, allocation) into a split."""
-    made = copy.deepcopy(talks)
+    found = copy.deepcopy(talks)
     for key, position, annotations, allocation in rows:
         if allocation != split:
             continue
-        talk = made[key]
+        talk = found[key]
         if "has_intent_labels" not in talk:
             talk["has_intent_labels"] = True
             talk["utterances"][0]["intent"] = ["OQ"]
         talk["utterances"][int(position) - 1]["intent"] = annotations.split(",")
-    return made
+    return found
 
 
 def table(rows: list[tuple[str, str, str, str]]) -> bytes:
@@ -107,15 +107,14 @@ def table(rows: list[tuple[str, str, str, str]]) -> bytes:
 
 
 def row_intents(keys: list[str], samples: int, rows_of_context: int, talks: Talks) -> list[tuple[Intents, Intents]]:
-    """Return for each row what the authors write beside it, and the same when contexts have as many rows as they do."""
+    """Return for each row the intents that the authors pair with it, as published and with rows counted per context."""
     known = labelled(talks)
     found, occurrence = [], 0
     for row, key in enumerate(keys):
         occurrence = occurrence + 1 if row and keys[row - 1] == key else 0
         of_talk = known.get(key, [])
         reference = 3 + 2 * (max(occurrence - 1, 0) // samples)
-        aligned = 3 + 2 * (occurrence // rows_of_context)
-        found.append((_nth(of_talk, reference), _nth(of_talk, aligned)))
+        found.append((_nth(of_talk, reference), _nth(of_talk, 3 + 2 * (occurrence // rows_of_context))))
     return found
 
 

@@ -16,6 +16,7 @@ from talkhouse.ingest.corpus import MakeOptions, NotMade, WrongInput
 from talkhouse.ingest.registry import corpora
 from tests.corpora.mantis.dumps import InventedDump, expected, invent
 from tests.corpora.mantis.negatives import Silent
+from tests.data_files import data_of
 
 FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "builder"
 SPLITS = ("train", "dev", "test")
@@ -36,8 +37,7 @@ def merged(folder: Path, split: str) -> list[Any]:
 @pytest.mark.parametrize("seed", [*range(25), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(25, 100))])
 def test_dialogues_are_those_of_the_rules(tmp_path: Path, seed: int) -> None:
     dump = invent(seed)
-    folder = dump.write(tmp_path / "travel")
-    manifest = make([folder], tmp_path / "made")
+    manifest = make([dump.write(tmp_path / "travel")], tmp_path / "made")
     dialogues = [talk for split in SPLITS for talk in merged(tmp_path / "made", split)]
     assert json.dumps(dialogues) == json.dumps(expected(dump, "travel", 0.17, scorer()))
     answers = manifest["sites"]["travel"]["answers"]
@@ -46,13 +46,13 @@ def test_dialogues_are_those_of_the_rules(tmp_path: Path, seed: int) -> None:
 
 
 def test_the_invented_dumps_have_every_case(tmp_path: Path) -> None:
-    dropped, findings, kept = Counter[str](), Counter[str](), 0
+    dropped, findings, dialogues = Counter[str](), Counter[str](), 0
     for seed in range(40):
         site = make([invent(seed).write(tmp_path / str(seed) / "travel")], None)["sites"]["travel"]
         dropped.update(site["answers"]["dropped"])
         findings.update(site["findings"].keys())
-        kept += site["dialogues"]
-    assert kept > 20
+        dialogues += site["dialogues"]
+    assert dialogues > 20
     assert all(dropped.values()), dropped
     assert {"answers_at_one_time", "empty_comments", "people_not_in_users"} <= findings.keys()
 
@@ -145,8 +145,7 @@ def test_the_first_of_two_posts_with_one_id_counts(tmp_path: Path) -> None:
 def test_a_site_without_questions_gives_empty_files(tmp_path: Path) -> None:
     folder = InventedDump().write(tmp_path / "travel")
     (folder / "Votes.xml").write_text("<votes />")
-    manifest = make([folder], tmp_path / "made", negatives=(10, 50))
-    assert manifest["sites"]["travel"]["answers"]["seen"] == 0
+    assert make([folder], tmp_path / "made", negatives=(10, 50))["sites"]["travel"]["answers"]["seen"] == 0
     assert merged(tmp_path / "made", "train") == []
     assert (tmp_path / "made" / "data_train.tsv").read_bytes() == b""
 
@@ -197,14 +196,7 @@ def test_a_damaged_dump_stops_with_its_place(tmp_path: Path, harm: Any, message:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [
-        ({"sites": ("diy", "apple")}, "there is no dump of the site diy"),
-        ({"sites": ("travel", "travel")}, "travel is given twice"),
-        ({"thresholds": {"diy": 0.1}}, "--threshold names the site diy, which is not made"),
-        ({"thresholds": {"travel": 2.0}}, "the threshold of travel is no score"),
-        ({"negatives": (10, 5)}, "there is no file of 5 negatives"),
-        ({"negatives": (10, 10)}, "there is no file of 10 negatives, or it is named twice"),
-    ],
+    data_of(__file__)["a_wrong_option_stops_before_anything"],
 )
 def test_a_wrong_option_stops_before_anything(tmp_path: Path, options: Any, message: str) -> None:
     folders = [talk(1).write(tmp_path / name) for name in ("travel", "gardening")]
@@ -247,9 +239,9 @@ def test_sites_are_named_chosen_and_have_thresholds(tmp_path: Path) -> None:
 def test_too_few_texts_stop_with_the_largest_number_that_works(tmp_path: Path) -> None:
     dump = InventedDump()
     for number in range(20):
-        one = talk(10 * number + 1, day=number + 1)
-        dump.posts += one.posts
-        dump.comments += one.comments
+        example = talk(10 * number + 1, day=number + 1)
+        dump.posts += example.posts
+        dump.comments += example.comments
     folder = dump.write(tmp_path / "travel")
     with pytest.raises(
         NotMade, match=r"all sites together: .* for 50 negatives(.*\n)*.*34 different texts, enough for 33"

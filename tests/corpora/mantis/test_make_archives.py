@@ -34,10 +34,10 @@ def test_an_archive_gives_what_its_folder_gives(tmp_path: Path, dump: Path, filt
     (dump / "PostHistory.xml").write_text("not read at all")
     path = tmp_path / "travel.stackexchange.com.7z"
     packed(path, dump, ["Badges.xml", "Comments.xml", "PostHistory.xml", *PARTS[1:]], filters=FILTERS[filters])
-    facts = [make([given], tmp_path / str(n))["sites"]["travel"] for n, given in enumerate((dump, path))]
+    facts = [make([source], tmp_path / str(n))["sites"]["travel"] for n, source in enumerate((dump, path))]
     for name in ("merged_train.json", "merged_dev.json", "merged_test.json"):
         assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "1" / name).read_bytes()
-    checksums = [one.pop("files") for one in facts]
+    checksums = [fact.pop("files") for fact in facts]
     assert facts[0] == facts[1]
     assert list(checksums[1]) == ["travel.stackexchange.com.7z"]
     assert checksums[1]["travel.stackexchange.com.7z"]["bytes"] == path.stat().st_size
@@ -49,8 +49,7 @@ def test_members_in_any_order_and_in_folders_are_read(tmp_path: Path, dump: Path
         for name in reversed(PARTS):
             archive.write(dump / name, f"some/folder/{name}")
     expected = make([dump], None)["sites"]["travel"]
-    shown = make([path], None)["sites"]["travel"]
-    assert {**shown, "files": {}} == {**expected, "files": {}}
+    assert {**make([path], None)["sites"]["travel"], "files": {}} == {**expected, "files": {}}
 
 
 def test_members_that_were_packed_one_by_one_are_read_one_after_the_other(tmp_path: Path, dump: Path) -> None:
@@ -58,14 +57,13 @@ def test_members_that_were_packed_one_by_one_are_read_one_after_the_other(tmp_pa
     for name in PARTS[1:]:
         with py7zr.SevenZipFile(path, "a") as archive:
             archive.write(dump / name, name)
-    expected = make([dump], None)["sites"]["travel"]
-    assert make([path], None)["sites"]["travel"]["answers"] == expected["answers"]
+    assert make([path], None)["sites"]["travel"]["answers"] == make([dump], None)["sites"]["travel"]["answers"]
 
 
-@pytest.mark.parametrize("kept", [10, 200, -40])
-def test_an_archive_that_is_cut_off_stops(tmp_path: Path, dump: Path, kept: int) -> None:
+@pytest.mark.parametrize("size", [10, 200, -40])
+def test_an_archive_that_is_cut_off_stops(tmp_path: Path, dump: Path, size: int) -> None:
     path = packed(tmp_path / "travel.7z", dump, [*PARTS])
-    path.write_bytes(path.read_bytes()[:kept])
+    path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(NotMade, match=r"travel\.7z: the archive is damaged or cut off; nothing was written"):
         make([path], None)
 
@@ -100,7 +98,7 @@ def test_archives_in_an_archive_are_to_be_unpacked(tmp_path: Path) -> None:
 
 
 def named(path: Path, dump: Path, names: dict[str, str], more: dict[str, bytes]) -> Path:
-    """Pack the parts under other names, and files beside them; py7zr itself would change some of the names."""
+    """Pack the parts under other names, and further files; py7zr itself would change some of the names."""
     members = [(names.get(part, part), (dump / part).read_bytes()) for part in PARTS] + list(more.items())
     with py7zr.SevenZipFile(path, "w") as archive:
         for number, (_, content) in enumerate(members):
@@ -141,15 +139,14 @@ def test_two_parts_of_one_name_are_refused(tmp_path: Path, dump: Path) -> None:
 def test_other_members_of_any_name_are_left_alone(tmp_path: Path, dump: Path) -> None:
     beside = dict.fromkeys(("CON", "aux.xml", "posts.xml", "../x", "/etc/x", "a\\b", "x\n\x1b[31m.xml", "~", " "), b"x")
     path = named(tmp_path / "travel.7z", dump, {part: f"folder/{part}" for part in PARTS}, beside)
-    expected = make([dump], None)["sites"]["travel"]
-    assert make([path], None)["sites"]["travel"]["answers"] == expected["answers"]
+    assert make([path], None)["sites"]["travel"]["answers"] == make([dump], None)["sites"]["travel"]["answers"]
 
 
 def test_a_dump_that_changes_while_it_is_read_stops(
     tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = packed(tmp_path / "travel.7z", dump, [*PARTS])
-    for given, changed in ((path, path), (dump, dump / "Posts.xml")):
+    for source, changed in ((path, path), (dump, dump / "Posts.xml")):
         feed = XmlRows.feed
 
         def replaced(rows: XmlRows, piece: bytes, feed: Any = feed, changed: Path = changed) -> None:
@@ -160,7 +157,7 @@ def test_a_dump_that_changes_while_it_is_read_stops(
 
         monkeypatch.setattr(XmlRows, "feed", replaced)
         with pytest.raises(NotMade, match="the dump changed while it was read; nothing was written"):
-            make([given], None)
+            make([source], None)
         monkeypatch.undo()
 
 

@@ -18,9 +18,9 @@ OTHER = next(name for name, corpus in corpora().items() if corpus.make is None)
 def dump(folder: Path, talks: int) -> Path:
     whole = InventedDump()
     for number in range(talks):
-        one = talk(10 * number + 1, day=1 + number % 28)
-        whole.posts += one.posts
-        whole.comments += one.comments
+        example = talk(10 * number + 1, day=1 + number % 28)
+        whole.posts += example.posts
+        whole.comments += example.comments
     return whole.write(folder / "travel")
 
 
@@ -73,16 +73,15 @@ def test_wrong_use_is_one_message(tmp_path: Path, arguments: list[str], message:
 def test_what_is_interrupted_leaves_no_output_and_can_be_repeated(
     tmp_path: Path, kills: tuple[signal.Signals, ...]
 ) -> None:
-    folder = dump(tmp_path, 2000)
-    command = [*COMMAND, "make", "mantis", str(folder), "--jobs", "2", "--output", str(tmp_path / "made")]
+    command = [*COMMAND, "make", "mantis", str(dump(tmp_path, 2000)), "--jobs", "2", "--output", str(tmp_path / "made")]
     for kill, file in zip(kills, ("merged_train.json", "data_train_easy.tsv"), strict=True):
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         while process.poll() is None and not list(tmp_path.glob(f".*/{file}")):
             time.sleep(0.01)
         process.send_signal(kill)
-        shown, said = process.communicate()
+        shown, errors = process.communicate()
         assert (process.returncode, shown) == ({signal.SIGINT: 130, signal.SIGKILL: -9}[kill], "")
-        assert said == ("interrupted\n" if kill == signal.SIGINT else "")
+        assert errors == ("interrupted\n" if kill == signal.SIGINT else "")
         assert not (tmp_path / "made").exists()
     subprocess.run([*command[:-1], str(tmp_path / "made"), "--negatives", "none"], check=True, capture_output=True)
     assert len(contents(tmp_path / "made")) == 4

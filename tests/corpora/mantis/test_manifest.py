@@ -1,4 +1,4 @@
-"""A manifest.json beside the files: ours says what they were made from; any other is a file like any other."""
+"""A manifest.json next to the files: that of Talkhouse names their sources; any other is an ordinary file."""
 
 import json
 import shutil
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.run import build
 from tests.lanes import first_quick
 
 KIND = "made by talkhouse make mantis"

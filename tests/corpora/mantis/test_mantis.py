@@ -13,16 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mantis import CORPUS
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 from tests.corpora.mantis import rules
 from tests.corpora.mantis.inventor import Inventor
 from tests.corpora.mantis.rules import Line, Talk, Talks
 from tests.corpora.unusual import assert_comes_back
+from tests.data_files import data_of
 
 Files = dict[str, Talks | bytes]
 Load = Callable[[Files], duckdb.DuckDBPyConnection]
@@ -34,7 +35,7 @@ ROWS = "row_index, turn_index, label, context, candidate"
 INTENTS = "turn_index, utterance, intents"
 
 
-def said(roles: str, positions: list[int] | None = None) -> Talk:
+def spoken(roles: str, positions: list[int] | None = None) -> Talk:
     """Make a dialogue of roles like UAUA; the texts are u1, a2 ..."""
     time = "2012-03-04T05:06:07.890"
     utterances = [
@@ -59,8 +60,8 @@ def said(roles: str, positions: list[int] | None = None) -> Talk:
 def labelled(talk: Talk, *intents: Any) -> Talk:
     """Mark a dialogue as labelled; None stands for an utterance without intents."""
     utterances = [
-        said if some is None else said | {"intent": some}
-        for said, some in zip(talk["utterances"], intents, strict=True)
+        utterance if some is None else utterance | {"intent": some}
+        for utterance, some in zip(talk["utterances"], intents, strict=True)
     ]
     return talk | {"has_intent_labels": True, "utterances": utterances}
 
@@ -70,7 +71,7 @@ def negatives(number: int) -> Callable[[], list[str]]:
 
 
 def written(files: Files) -> dict[str, bytes]:
-    return {name: one if isinstance(one, bytes) else json.dumps(one).encode() for name, one in files.items()}
+    return {name: raw if isinstance(raw, bytes) else json.dumps(raw).encode() for name, raw in files.items()}
 
 
 def ranked(split: str, number: int, rows: list[Line], newline: str = "\n") -> dict[str, bytes]:
@@ -104,7 +105,7 @@ def found(con: duckdb.DuckDBPyConnection, view: str, columns: str, split: str = 
     return con.execute(query, [split]).fetchall()
 
 
-def told(con: duckdb.DuckDBPyConnection, rule: str) -> list[tuple[str, str]]:
+def findings_of(con: duckdb.DuckDBPyConnection, rule: str) -> list[tuple[str, str]]:
     query = "select severity, detail from meta.findings where rule = ? order by finding_index"
     return con.execute(query, [rule]).fetchall()
 
@@ -124,7 +125,7 @@ def expected(rows: list[Line]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("number", [10, 2], ids=["as published", "as in the worked example"])
 def test_worked_example(number: int, load: Load) -> None:
-    talks = {"0": said("UAUAUA")}
+    talks = {"0": spoken("UAUAUA")}
     rows = rules.lines(talks, negatives(number))
     con = load({"merged_train.json": talks} | ranked("train", 10, rows))
     first, second = ["u1", "a2", "u3"], ["u1", "a2", "u3", "a4", "u5"]
@@ -140,21 +141,21 @@ def test_worked_example(number: int, load: Load) -> None:
     assert places[number + 1] == ("train", "train", number + 1, "mantis:train:0", "0", "mantis/mantis_10/train/1")
     assert found(con, "response_ranking_50", ROWS) == []
     assert rules_broken(con) == (set() if number == 10 else {"MA-06"})
-    assert {severity for severity, _ in told(con, "MA-06")} <= {"warn"}
+    assert {severity for severity, _ in findings_of(con, "MA-06")} <= {"warn"}
 
 
 @pytest.mark.slow
 def test_every_pattern_of_roles(load: Load) -> None:
     patterns = ["".join(roles) for length in range(1, 8) for roles in product("UA", repeat=length) if "U" in roles]
     patterns += [pattern[:length] for length in range(14, 31) for pattern in ("UA" * 15, "UAA" * 10, "UUA" * 10)]
-    talks = {str(index): said(pattern) for index, pattern in enumerate(patterns)}
+    talks = {str(index): spoken(pattern) for index, pattern in enumerate(patterns)}
     rows = rules.lines(talks, negatives(10))
     con = load({"merged_train.json": talks} | ranked("train", 10, rows))
     pairs = [(key, *row) for key, talk in talks.items() for row in rules.contexts(talk)]
     assert found(con, "response_ranking", f"native_id, {RESPONSES}") == pairs
     assert found(con, "response_ranking_10", ROWS) == expected(rows)
     assert len(pairs) > 500
-    assert told(con, "MA-07") == []
+    assert findings_of(con, "MA-07") == []
 
 
 @pytest.mark.slow
@@ -167,7 +168,7 @@ def test_the_published_number_decides(load: Load) -> None:
         (1, 2, 5, 4, 1, 6): [5, 4],
         (0, 1, 2, 3, 4, 5): [3, 5],
     }
-    talks = {str(index): said("UAUAUA", [*positions]) for index, positions in enumerate(turns)}
+    talks = {str(index): spoken("UAUAUA", [*positions]) for index, positions in enumerate(turns)}
     con = load({"merged_train.json": talks})
     rows = found(con, "response_ranking", f"native_id, {RESPONSES}")
     assert [(key, turn) for key, turn, *_ in rows] == [
@@ -180,12 +181,12 @@ def test_the_published_number_decides(load: Load) -> None:
 
 
 def test_files_of_sites_are_read_where_none_is_merged(tmp_path: Path) -> None:
-    talks, other = {"0": said("UAUA"), "1": said("UAUAUA")}, {"0": said("UAUAU")}
+    talks, other = {"0": spoken("UAUA"), "1": spoken("UAUAUA")}, {"0": spoken("UAUAU")}
     folder = tmp_path / "data" / "mantis"
     for name, some in (
         ("travel/data_train.json", talks),
         ("diy/data_train.json", other),
-        ("travel/data_dev.json", {"2": said("UAUA")}),
+        ("travel/data_dev.json", {"2": spoken("UAUA")}),
         ("travel/data.json", talks),
     ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -218,14 +219,14 @@ def test_the_intent_file_stands_in_for_what_the_complete_file_lacks(load: Load) 
     broken: Any = {"category": "apple"}
     con = load(
         {
-            "merged_train.json": {"0": said("UAUA"), "1": broken, "2": said("UAUA")},
-            "merged_train_intents.json": {"0": said("UAUAUA"), "1": said("UAUA"), "2": said("UAUA")},
+            "merged_train.json": {"0": spoken("UAUA"), "1": broken, "2": spoken("UAUA")},
+            "merged_train_intents.json": {"0": spoken("UAUAUA"), "1": spoken("UAUA"), "2": spoken("UAUA")},
         }
     )
     assert found(con, "response_ranking", "record_id") == [
         (f"mantis/{subset}/train/{index}",) for index, subset in enumerate(["merged", "intents", "merged"])
     ]
-    assert [severity for severity, _ in told(con, "MA-09")] == ["warn"]
+    assert [severity for severity, _ in findings_of(con, "MA-09")] == ["warn"]
     assert con.execute("select count(*) from main.dialogues where native_id = '0'").fetchall() == [(2,)]
 
 
@@ -234,32 +235,31 @@ def test_the_intent_file_stands_in_for_what_the_complete_file_lacks(load: Load) 
 
 @pytest.mark.slow
 def test_a_ranking_without_dialogues_has_its_own_words(load: Load) -> None:
-    rows = rules.lines({"0": said("UAUAUA"), "1": said("UAUA")}, negatives(10))
+    rows = rules.lines({"0": spoken("UAUAUA"), "1": spoken("UAUA")}, negatives(10))
     con = load(ranked("train", 10, rows))
     own = [(index, None, row.label, row.context, row.candidate) for index, row in enumerate(rows)]
     assert found(con, "response_ranking_10", ROWS) == own
     assert {key for (key,) in found(con, "response_ranking_10", "dialogue_id")} == {None}
     assert [key for (key,) in found(con, "response_ranking_10", "native_id")] == [row.key for row in rows]
-    assert any("merged_train.json" in detail for _, detail in told(con, "MA-01"))
-    assert {severity for severity, _ in told(con, "MA-01")} == {"warn"}
+    assert any("merged_train.json" in detail for _, detail in findings_of(con, "MA-01"))
+    assert {severity for severity, _ in findings_of(con, "MA-01")} == {"warn"}
     assert con.execute("select count(*) from mantis.response_ranking").fetchall() == [(0,)]
 
 
 @pytest.mark.slow
 def test_a_ranking_without_lookup_has_its_own_words(load: Load) -> None:
-    talks = {"0": said("UAUAUA")}
+    talks = {"0": spoken("UAUAUA")}
     rows = rules.lines(talks, negatives(10))
-    tsv = {"data_train_easy.tsv": rules.tsv(rows)}
-    con = load({"merged_train.json": talks} | tsv)
+    con = load({"merged_train.json": talks} | {"data_train_easy.tsv": rules.tsv(rows)})
     lines = found(con, "response_ranking_10", "native_id, label, context, candidate")
     assert lines == [(None, row.label, row.context, row.candidate) for row in rows]
     assert found(con, "intent_per_row", "reference_intent, aligned_intent, context_intent") == [(None,) * 3] * 22
-    assert any("data_train_easy_lookup.txt" in detail for _, detail in told(con, "MA-01"))
+    assert any("data_train_easy_lookup.txt" in detail for _, detail in findings_of(con, "MA-01"))
 
 
 @pytest.mark.slow
 def test_a_row_that_is_not_the_dialogues_keeps_its_own_words(load: Load) -> None:
-    talks = {"0": said("UAUAUA"), "1": said("UAUA")}
+    talks = {"0": spoken("UAUAUA"), "1": spoken("UAUA")}
     rows = rules.lines(talks, negatives(10))
     another_context = [row._replace(context=["u1", "other", "u3"]) for row in rows[:11]] + rows[11:]
     another_candidate = [rows[0]._replace(candidate="another answer"), *rows[1:]]
@@ -274,10 +274,10 @@ def test_a_row_that_is_not_the_dialogues_keeps_its_own_words(load: Load) -> None
 
 @pytest.mark.slow
 def test_a_dialogue_with_fewer_blocks_than_contexts_is_told(load: Load) -> None:
-    talks = {"0": said("UAUAUA"), "1": said("UAUA")}
+    talks = {"0": spoken("UAUAUA"), "1": spoken("UAUA")}
     rows = rules.lines(talks, negatives(10))
     con = load({"merged_train.json": talks} | ranked("train", 10, rows[:11] + rows[22:]))
-    ((severity, detail),) = told(con, "MA-07")
+    ((severity, detail),) = findings_of(con, "MA-07")
     assert severity == "warn"
     assert "1 dialogues of train" in detail
     assert "the first is 0 with 1 blocks for 2 contexts" in detail
@@ -289,7 +289,7 @@ def test_a_dialogue_with_fewer_blocks_than_contexts_is_told(load: Load) -> None:
 
 def test_labels_of_the_table_as_in_the_worked_example(load: Load) -> None:
     rows = [("7", "2", "PA,FD", "train"), ("7", "3", "GG", "train"), ("7", "4", "PF", "dev")]
-    talks = {"6": said("UAUA"), "7": said("UAUA")}
+    talks = {"6": spoken("UAUA"), "7": spoken("UAUA")}
     con = load({"merged_train.json": talks, "merged_dev.json": talks, "labels.csv": rules.table(rows)})
     assert found(con, "intent_prediction", f"native_id, {INTENTS}") == [
         ("7", 0, "u1", ["OQ"]),
@@ -301,7 +301,7 @@ def test_labels_of_the_table_as_in_the_worked_example(load: Load) -> None:
         assert found(con, "intent_prediction", f"native_id, {INTENTS}", split) == rules.intents(
             split, rules.merged(split, talks, rows)
         )
-    unlabelled = [detail for _, detail in told(con, "MA-08") if "no intents" in detail]
+    unlabelled = [detail for _, detail in findings_of(con, "MA-08") if "no intents" in detail]
     assert len(unlabelled) == 2
     assert "mantis:train:7" in unlabelled[0] + unlabelled[1]
 
@@ -315,7 +315,7 @@ def test_a_later_row_overwrites_and_the_first_utterance_may_be_labelled(load: Lo
         ("1", "2", "", "train"),
         ("0", "1", "FQ", "train"),
     ]
-    talks = {"0": said("UA"), "1": said("UA")}
+    talks = {"0": spoken("UA"), "1": spoken("UA")}
     con = load({"merged_train.json": talks, "labels.csv": rules.table(rows)})
     labels = found(con, "intent_prediction", f"native_id, {INTENTS}")
     assert labels == rules.intents("train", rules.merged("train", talks, rows))
@@ -325,32 +325,30 @@ def test_a_later_row_overwrites_and_the_first_utterance_may_be_labelled(load: Lo
 
 @pytest.mark.slow
 def test_the_intent_file_is_taken_before_the_table(load: Load) -> None:
-    talks = {"0": labelled(said("UA"), ["OQ"], ["PA"])}
+    talks = {"0": labelled(spoken("UA"), ["OQ"], ["PA"])}
     rows = rules.table([("0", "2", "GG", "train"), ("0", "2", "GG", "dev")])
-    con = load({"merged_train_intents.json": talks, "merged_dev.json": {"0": said("UA")}, "labels.csv": rows})
+    con = load({"merged_train_intents.json": talks, "merged_dev.json": {"0": spoken("UA")}, "labels.csv": rows})
     assert found(con, "intent_prediction", INTENTS) == [(0, "u1", ["OQ"]), (1, "a2", ["PA"])]
     assert found(con, "intent_prediction", INTENTS, "dev") == [(0, "u1", ["OQ"]), (1, "a2", ["GG"])]
 
 
 @pytest.mark.slow
 def test_the_authors_leave_one_dialogue_out(load: Load) -> None:
-    talks = {key: labelled(said("UA"), ["OQ"], ["PA"]) for key in ("10298", "3")}
+    talks = {key: labelled(spoken("UA"), ["OQ"], ["PA"]) for key in ("10298", "3")}
     con = load({f"merged_{split}_intents.json": talks for split in ("train", "dev")})
     assert [key for (key,) in found(con, "intent_prediction", "native_id")] == ["3", "3"]
     assert [key for (key,) in found(con, "intent_prediction", "native_id", "dev")] == ["10298", "10298", "3", "3"]
-    count_all = "select count(*) from mantis.utterance_intents where native_id = '10298'"
-    assert con.execute(count_all).fetchall() == [(4,)]
+    assert con.execute("select count(*) from mantis.utterance_intents where native_id = '10298'").fetchall() == [(4,)]
 
 
 @pytest.mark.slow
 def test_an_unlabelled_utterance_is_no_example_and_an_empty_list_is_one(load: Load) -> None:
-    marked = labelled(said("UAUAU"), ["OQ"], None, [], ["PA", "GG", "PA"], ["PF"])
+    marked = labelled(spoken("UAUAU"), ["OQ"], None, [], ["PA", "GG", "PA"], ["PF"])
     marked["utterances"][4]["intent"] = None
-    unmarked = said("UA")
+    unmarked = spoken("UA")
     unmarked["utterances"][0]["intent"] = ["OQ"]
     con = load({"merged_train_intents.json": {"0": marked, "1": unmarked}})
-    rows = [(0, "u1", ["OQ"]), (2, "u3", []), (3, "a4", ["PA", "GG", "PA"])]
-    assert found(con, "intent_prediction", INTENTS) == rows
+    assert found(con, "intent_prediction", INTENTS) == [(0, "u1", ["OQ"]), (2, "u3", []), (3, "a4", ["PA", "GG", "PA"])]
     refused = """
         select turn_index from meta.findings
         where rule = 'MA-08' and severity = 'reject_example' and task = 'intent_prediction' order by all
@@ -363,11 +361,10 @@ def test_an_unlabelled_utterance_is_no_example_and_an_empty_list_is_one(load: Lo
 
 @pytest.mark.slow
 def test_the_authors_intents_drift_along_the_rows(load: Load) -> None:
-    talks = {"0": labelled(said("UA" * 5), *([f"i{number}"] for number in range(1, 11))), "1": said("UAUA")}
+    talks = {"0": labelled(spoken("UA" * 5), *([f"i{number}"] for number in range(1, 11))), "1": spoken("UAUA")}
     rows = rules.lines(talks, negatives(10))
     con = load({"merged_train_intents.json": talks} | ranked("train", 10, rows))
-    columns = "row_index, reference_intent, aligned_intent, context_intent"
-    lines = found(con, "intent_per_row", columns)
+    lines = found(con, "intent_per_row", "row_index, reference_intent, aligned_intent, context_intent")
     assert [row for row, *_ in lines] == list(range(55))
     reference = [some and some[0] for _, some, *_ in lines]
     aligned = [some and some[0] for _, _, some, _ in lines]
@@ -385,17 +382,7 @@ def test_the_authors_intents_drift_along_the_rows(load: Load) -> None:
 
 @pytest.mark.parametrize(
     ("text", "links"),
-    [
-        ('see <a href="http://a.org/x" rel="nofollow">here and there', ["http://a.org/x"]),
-        ('<a href="http://a.org">http://a.organd on', ["http://a.org"]),
-        ('<a href="/q/1">this, https://b.org/y.', ["/q/1", "https://b.org/y"]),
-        ("(http://c.org/z) http://c.org/w_(x)", ["http://c.org/z", "http://c.org/w_(x)"]),
-        ("http://d.org http://d.org", ["http://d.org", "http://d.org"]),
-        ('<A title="t" HREF="HTTPS://E.org">e', ["HTTPS://E.org"]),
-        ('<a name="top">HTTP://f.org!', ["HTTP://f.org"]),
-        ('<a href="">empty, <abbr>no, ftp://g.org', []),
-        ("", []),
-    ],
+    data_of(__file__)["links_are_found_once"],
 )
 def test_links_are_found_once(text: str, links: list[str], con: duckdb.DuckDBPyConnection) -> None:
     assert con.execute("select mantis.links(?)", [text]).fetchall() == [(links,)]
@@ -417,7 +404,7 @@ def test_the_host_of_an_address(address: str, host: str | None, con: duckdb.Duck
 
 @pytest.mark.slow
 def test_only_agents_turns_are_grounded(load: Load) -> None:
-    talk = said("UAUA")
+    talk = spoken("UAUA")
     for utterance in talk["utterances"]:
         utterance["utterance"] = 'x <a href="https://www.a.org/1">one http://b.org/2, three'
     con = load({"merged_train.json": {"0": talk}})
@@ -438,7 +425,7 @@ def test_utterances_say_what_their_fields_mean(load: Load) -> None:
         ({"id": "11", "votes": "many", "user_id": None}, (11, None, None, False, None, "A")),
         ({"id": "eleven", "user_id": float("nan"), "user_name": float("nan")}, (None, None, 1, False, None, None)),
     ]
-    talks = {str(index): said("UAUA") for index in range(len(cases))}
+    talks = {str(index): spoken("UAUA") for index in range(len(cases))}
     for talk, (fields, _) in zip(talks.values(), cases, strict=True):
         talk["utterances"][1] |= fields
     con = load({"merged_train.json": talks})
@@ -448,22 +435,22 @@ def test_utterances_say_what_their_fields_mean(load: Load) -> None:
 
 
 def test_intents_are_counted_by_place_and_by_pair(con: duckdb.DuckDBPyConnection) -> None:
-    given = con.execute(
+    rows = con.execute(
         "select split, site, role, turn_index, intents from mantis.utterance_intents "
         "inner join bi.mantis_utterances using (split, dialogue_id, turn_index)"
     ).fetchall()
-    places = Counter((*place, intent) for *place, intents in given for intent in set(intents))
+    places = Counter((*place, intent) for *place, intents in rows for intent in set(intents))
     counted = con.execute(
         "select split, site, role, turn_index, intent, utterance_count from bi.mantis_intents_by_domain"
     ).fetchall()
     assert {tuple(place): number for *place, number in counted if number} == places
-    assert len(counted) == len({tuple(place) for *place, _ in given}) * len({intent for *_, intent in places})
+    assert len(counted) == len({tuple(place) for *place, _ in rows}) * len({intent for *_, intent in places})
     pairs = Counter(
-        (split, one, other)
-        for split, *_, intents in given
-        for one in set(intents)
+        (split, intent, other)
+        for split, *_, intents in rows
+        for intent in set(intents)
         for other in set(intents)
-        if one < other
+        if intent < other
     )
     counted = con.execute(
         "select split, intent, other_intent, both_count from bi.mantis_intent_cooccurrence"
@@ -475,7 +462,7 @@ def test_intents_are_counted_by_place_and_by_pair(con: duckdb.DuckDBPyConnection
 
 
 def test_votes_of_answers_leave_out_comments(load: Load) -> None:
-    talks = {str(index): said("UAUA") for index in range(4)}
+    talks = {str(index): spoken("UAUA") for index in range(4)}
     for talk, votes, is_answer in zip(talks.values(), ["5", "0", "-1", "?"], [0, 0, 1, 0], strict=True):
         talk["utterances"][1] |= {"id": "12", "votes": votes, "is_answer": is_answer}
     con = load({"merged_train.json": talks})
@@ -486,7 +473,7 @@ def test_votes_of_answers_leave_out_comments(load: Load) -> None:
 
 @pytest.mark.slow
 def test_a_dialogue_out_of_time_is_told(load: Load) -> None:
-    talks = {str(index): said("UAUA") for index in range(3)}
+    talks = {str(index): spoken("UAUA") for index in range(3)}
     talks["1"]["dialog_time"] = "2011-01-01T00:00:00.000"
     talks["2"]["category"] = "travel"
     talks["2"]["dialog_time"] = "2010-01-01T00:00:00.000"
@@ -501,7 +488,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n
 
 
 def words(talk: Talk) -> list[tuple[str, str]]:
-    return [(one["actor_type"], one["utterance"]) for one in talk["utterances"]]
+    return [(utterance["actor_type"], utterance["utterance"]) for utterance in talk["utterances"]]
 
 
 def intents_of_contexts(rows: list[Line], talks: Talks, marked: Talks) -> list[list[str] | None]:

@@ -19,11 +19,11 @@ from tests.corpora.mantis.negatives import ENDS, SPLITS, Talks, blocks, contents
 
 
 def as_published(talk: Conversation) -> rules.Talk:
-    said = [
+    utterances = [
         {"actor_type": role, "utterance": text, "utterance_pos": number}
         for number, (role, text) in enumerate(zip(talk.roles, talk.texts, strict=True), 1)
     ]
-    return {"utterances": said}
+    return {"utterances": utterances}
 
 
 def drawn_from(talks: Talks, category: str | None) -> list[str]:
@@ -59,7 +59,7 @@ def ranked(texts: list[str], query: list[str]) -> list[int]:
 @given(number=st.integers(0, 10**6))
 def test_blocks_are_published_ones(number: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder, talks = tmp_path_factory.mktemp("made"), invent(number)
-    made = write(folder, talks)
+    rankings = write(folder, talks)
     for split, count in ((split, count) for split in SPLITS for count in ENDS):
         expected = [
             (talk, context, response)
@@ -74,14 +74,14 @@ def test_blocks_are_published_ones(number: int, tmp_path_factory: pytest.TempPat
             assert len(set(block.negatives)) == count
             assert response not in block.negatives
             assert {*block.negatives} <= {*drawn_from(talks, talk.category if count == 10 else None)}
-        assert made[count].splits[split].contexts == len(found)
-        assert made[count].splits[split].rows == len(found) * (count + 1)
+        assert rankings[count].splits[split].contexts == len(found)
+        assert rankings[count].splits[split].rows == len(found) * (count + 1)
 
 
 def test_negatives_come_from_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampler, "BEST", 14)
     talks = invent(3, dialogues=25)
-    made = write(tmp_path, talks, negatives=(10,))
+    rankings = write(tmp_path, talks, negatives=(10,))
     extended = 0
     for split in SPLITS:
         category = {talk.key: talk.category for talk in talks[split]}
@@ -93,7 +93,7 @@ def test_negatives_come_from_the_best(tmp_path: Path, monkeypatch: pytest.Monkey
                 extended += 1
                 pool = {*list(dict.fromkeys(text for text in order if text in others))[:10]}
             assert {*block.negatives} <= pool
-    assert 0 < extended == sum(written.extended for written in made[10].splits.values())
+    assert 0 < extended == sum(written.extended for written in rankings[10].splits.values())
 
 
 @invented_examples(100)
@@ -103,8 +103,7 @@ def test_scores_are_those_of_the_formula(bags: list[list[int]]) -> None:
     index = postings(flat, np.array([len(bag) for bag in bags]), 6)
     texts = [" ".join(f"w{term}" for term in bag) for bag in bags]
     for bag in bags if len(flat) else []:
-        scores = index.scores(bag).round(9)
-        assert best(scores, len(bags)).tolist() == ranked(texts, [f"w{term}" for term in bag])
+        assert best(index.scores(bag).round(9), len(bags)).tolist() == ranked(texts, [f"w{term}" for term in bag])
 
 
 @invented_examples(100)
@@ -116,8 +115,7 @@ def test_scores_are_those_of_the_formula(bags: list[list[int]]) -> None:
 )
 def test_of_equal_scores_the_lower_position_is_better(number: int, size: int, count: int, sparse: int) -> None:
     values = Random(number).choices([0.0] * sparse + [0.5, 1.0, -1.0, 7.25, 9.0], k=size)  # noqa: S311 - invented data
-    expected = sorted(range(size), key=lambda at: (-values[at], at))[:count]
-    assert best(np.array(values), count).tolist() == expected
+    assert best(np.array(values), count).tolist() == sorted(range(size), key=lambda at: (-values[at], at))[:count]
 
 
 MADE = "c09b933994ac0e4903abddf1dbb02e4f16dd7c0222b2688bf32fc1dbb14743c9"
@@ -158,8 +156,8 @@ def small(size: int, *, test: str) -> Talks:
 def test_too_few_texts_stop_before_anything_is_written(size: int, response: str, largest: int, tmp_path: Path) -> None:
     with pytest.raises(TooFewTexts) as stopped:
         write(tmp_path, small(size, test=response), negatives=(10,))
-    said = stopped.value
-    assert (said.category, said.distinct_texts, said.negatives, said.largest) == ("diy", size, 10, largest)
+    error = stopped.value
+    assert (error.category, error.distinct_texts, error.negatives, error.largest) == ("diy", size, 10, largest)
     assert not contents(tmp_path)
 
 

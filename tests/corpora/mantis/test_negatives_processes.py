@@ -66,9 +66,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
-def test_processes_end_silently_with_the_one_that_started_them(
-    number: signal.Signals, code: int, tmp_path: Path
-) -> None:
+def test_processes_end_silently_with_their_parent(number: signal.Signals, code: int, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(tmp_path)],
         stdin=subprocess.PIPE,

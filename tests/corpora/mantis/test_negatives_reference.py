@@ -1,4 +1,4 @@
-"""Response ranking beside what the authors' code and gensim 3 gave; their outputs may lie beside TALKHOUSE_DATA."""
+"""Response ranking compared with the authors' code and gensim 3; their outputs may be next to TALKHOUSE_DATA."""
 
 import json
 import os
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"there is no {FOLDE
 def conversations(split: str) -> Iterator[Conversation]:
     talks = json.loads((FOLDER / "json" / f"merged_{split}.json").read_bytes())
     for key, talk in talks.items():
-        said = talk["utterances"]
+        turns = talk["utterances"]
         yield Conversation(
-            key, talk["category"], *([one[name] for one in said] for name in ("actor_type", "utterance"))
+            key, talk["category"], *([turn[name] for turn in turns] for name in ("actor_type", "utterance"))
         )
 
 

@@ -24,12 +24,12 @@ BLOCKS = 25
 
 def talk(size: int, number: int) -> dict[str, Any]:
     """Invent a conversation of so many turns, with a quotation in each."""
-    said = [
+    utterances = [
         {"utterance": f'{role[0]}{place} said "so" in {number}', "utterance_pos": place, "actor_type": role}
         for place, role in enumerate((["user", "agent"] * size)[:size], 1)
     ]
     about = {"category": "apple", "title": f"Question {number}", "dialog_time": "2011-02-03T04:05:06.789"}
-    return about | {"utterances": said}
+    return about | {"utterances": utterances}
 
 
 DIALOGUES = {str(number): talk(size, number) for number, size in enumerate([6, 5, 16, 4, 30])}
@@ -40,7 +40,7 @@ def ranking(negatives: int = 10, end: str = "\n") -> tuple[str, str]:
     rows, keys = io.StringIO(), []
     write = csv.writer(rows, delimiter="\t", lineterminator=end).writerow
     for key, dialogue in DIALOGUES.items():
-        texts = [one["utterance"] for one in dialogue["utterances"]]
+        texts = [utterance["utterance"] for utterance in dialogue["utterances"]]
         for position in range(3, len(texts), 2):
             context = texts[max(0, position - 11) : position]
             wrong = [f"n{index}" if index % 2 else f'no "{index}" of {key}' for index in range(negatives)]
@@ -99,7 +99,7 @@ def counts(con: duckdb.DuckDBPyConnection, split: str = "train") -> tuple[int, i
     return found[0]  # type: ignore[no-any-return]
 
 
-def told(con: duckdb.DuckDBPyConnection, rule: str, split: str = "train") -> list[tuple[str, str]]:
+def findings_of(con: duckdb.DuckDBPyConnection, rule: str, split: str = "train") -> list[tuple[str, str]]:
     """List the pointers and details of a rule's findings about the TSV."""
     return con.execute(
         "select pointer, detail from meta.findings where rule = ? and source_file_id = ? order by finding_index",
@@ -133,7 +133,7 @@ def test_a_file_written_in_another_way_says_the_same(built: Built) -> None:
     cases = {name: {TALKS: FILES[TALKS], TSV: rows, LOOKUP: keys} for name, (rows, keys) in VARIANTS.items()}
     for name, con, split in as_splits(cases, built):
         assert counts(con, split) == (BLOCKS, BLOCKS, 0), name
-        assert told(con, "MA-06", split) == told(con, "MA-07", split) == [], name
+        assert findings_of(con, "MA-06", split) == findings_of(con, "MA-07", split) == [], name
         assert count_of(con, "count(*)", split) == count_of(con, "count(turn_index)", split) == 275, name
         contexts = "select count(*) from main.texts where starts_with(text, 'u')"
         assert con.execute(contexts).fetchall() == [(0,)], "contexts are stored again"
@@ -164,8 +164,8 @@ def test_blocks_of_one_other_size_are_loaded_with_a_warning(built: Built) -> Non
     rows, keys = ranking(negatives=2)
     con = built({TALKS: FILES[TALKS], TSV: rows, LOOKUP: keys})
     assert counts(con) == (BLOCKS, BLOCKS, 0)
-    assert [pointer for pointer, _ in told(con, "MA-06")] == ["/0"]
-    assert "blocks of 3 rows" in told(con, "MA-06")[0][1]
+    assert [pointer for pointer, _ in findings_of(con, "MA-06")] == ["/0"]
+    assert "blocks of 3 rows" in findings_of(con, "MA-06")[0][1]
 
 
 @pytest.mark.slow
@@ -185,8 +185,7 @@ def test_a_carriage_return_without_a_newline_belongs_to_the_only_row(built: Buil
 def test_a_lookup_file_that_goes_on_is_told_and_kept(built: Built) -> None:
     con = built(FILES | {LOOKUP: KEYS + "7\n8\n"})
     assert counts(con) == (BLOCKS, BLOCKS, 0)
-    kept = "select pointer, raw from meta.quarantine"
-    assert con.execute(kept).fetchall() == [("/275", b"7\n8\n")]
+    assert con.execute("select pointer, raw from meta.quarantine").fetchall() == [("/275", b"7\n8\n")]
 
 
 def changed(number: int, old: str, new: str) -> str:
@@ -219,10 +218,10 @@ def test_a_broken_block_is_refused_whole_and_the_rest_is_loaded(built: Built) ->
         _, rule, pointer, detail = BROKEN[name]
         loaded, linked, refused = counts(con, split)
         assert loaded == linked, name
-        kept = f"select count(*) from meta.quarantine where pointer <> '' and contains(source_file_id, '_{split}')"
-        assert 0 < refused == con.execute(kept).fetchall()[0][0] / 2, name
-        assert told(con, rule, split)[0][0] == pointer, name
-        assert detail in told(con, rule, split)[0][1], name
+        refusals = f"select count(*) from meta.quarantine where pointer <> '' and contains(source_file_id, '_{split}')"
+        assert 0 < refused == con.execute(refusals).fetchall()[0][0] / 2, name
+        assert findings_of(con, rule, split)[0][0] == pointer, name
+        assert detail in findings_of(con, rule, split)[0][1], name
         lines = "select sum((extra ->> 'size')::integer) from main.records where (subset, split) = ('mantis_10', ?)"
         assert con.execute(lines, [split]).fetchall() == [(count_of(con, "count(*)", split),)], name
 
@@ -233,8 +232,8 @@ def test_blocks_whose_keys_are_broken_are_refused(built: Built) -> None:
     for name, con, split in as_splits(cases, built):
         _, refused, pointer, detail = BROKEN_LOOKUPS[name]
         assert counts(con, split) == (BLOCKS - refused, BLOCKS - refused, refused), name
-        assert told(con, "MA-06", split)[0][0] == pointer, name
-        assert detail in told(con, "MA-06", split)[0][1], name
+        assert findings_of(con, "MA-06", split)[0][0] == pointer, name
+        assert detail in findings_of(con, "MA-06", split)[0][1], name
 
 
 ODD = {
@@ -252,7 +251,7 @@ def test_what_is_odd_is_loaded_and_told(built: Built) -> None:
         _, unlinked, detail = ODD[name]
         loaded, linked, refused = counts(con, split)
         assert (loaded, refused) == (BLOCKS, 0), name
-        details = [told_detail for _, told_detail in told(con, "MA-07", split)]
+        details = [text for _, text in findings_of(con, "MA-07", split)]
         assert detail in details[0], name
         assert (linked < BLOCKS) == bool(unlinked), name
         if name == "a bare number":
@@ -264,7 +263,7 @@ def test_contexts_in_another_order_are_told(built: Built) -> None:
     lines = ROWS.splitlines(keepends=True)
     con = built(FILES | {TSV: "".join([*lines[11:22], *lines[:11], *lines[22:]])})
     assert counts(con) == (BLOCKS, BLOCKS, 0)
-    details = [detail for _, detail in told(con, "MA-07")]
+    details = [detail for _, detail in findings_of(con, "MA-07")]
     assert details == [
         "context 2 of dialogue 0 stands where context 1 is due",
         "context 1 of dialogue 0 stands where context 2 is due",

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from tests.corpora.mantis import rules
+from tests.data_files import data_of
 
 pytestmark = pytest.mark.slow
 
@@ -69,18 +70,18 @@ def test_the_contexts_are_those_of_the_rules(split: str, real: duckdb.DuckDBPyCo
 
 
 def test_the_authors_code_gives_these_rows(real: duckdb.DuckDBPyConnection, real_data: Path) -> None:
-    """Its rows may lie in a folder 'expected' beside TALKHOUSE_DATA, for files with just these dialogues."""
+    """Its rows may be in a folder 'expected' next to TALKHOUSE_DATA, for files with just these dialogues."""
     path = real_data.parent / "expected" / "mantis.response_ranking.jsonl"
     if not path.is_file():
         pytest.skip(f"there is no {path}")
-    given: list[Row] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert given
-    columns = ", ".join(given[0])
+    rows: list[Row] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert rows
+    columns = ", ".join(rows[0])
     query = f"select {columns} from mantis.response_ranking order by standard_split, example_index"
-    found = [dict(zip(given[0], row, strict=True)) for row in real.execute(query).fetchall()]
-    if len(found) > len(given):
-        pytest.skip(f"rows of the authors' code are given for {len(given)} of {len(found):,} examples")
-    assert sorted(found, key=_place) == sorted(given, key=_place)
+    found = [dict(zip(rows[0], row, strict=True)) for row in real.execute(query).fetchall()]
+    if len(found) > len(rows):
+        pytest.skip(f"rows of the authors' code are given for {len(rows)} of {len(found):,} examples")
+    assert sorted(found, key=_place) == sorted(rows, key=_place)
 
 
 def _place(row: Row) -> tuple[str, int]:
@@ -88,16 +89,7 @@ def _place(row: Row) -> tuple[str, int]:
 
 
 def test_every_block_is_what_the_dialogues_give(real: duckdb.DuckDBPyConnection) -> None:
-    query = """
-        select blocks.candidate_set, blocks.split, count(*), count(distinct (examples.dialogue_id, examples.turn_index))
-        from mantis.ranking_blocks as blocks
-        inner join main.candidates as gold on gold.record_id = blocks.record_id and gold.position = 0
-        left join main.examples
-            on examples.task = 'response_ranking'
-            and examples.dialogue_id = blocks.dialogue_id
-            and examples.turn_index = gold.turn_index
-        group by all
-    """
+    query = data_of(__file__)["query"]
     rows = real.execute(query).fetchall()
     if not rows:
         pytest.skip("no response-ranking file is given")

@@ -35,8 +35,7 @@ def views(text: bytes) -> list[tuple[str, bytes]]:
 
 def scanned(text: bytes) -> list[tuple[str, bytes]]:
     """Split a file by its brackets alone."""
-    members = json_members._scan(memoryview(text), json_members._OBJECT)
-    return [(key, bytes(piece)) for key, piece in members]
+    return [(key, bytes(piece)) for key, piece in json_members._scan(memoryview(text), json_members._OBJECT)]
 
 
 @pytest.mark.slow

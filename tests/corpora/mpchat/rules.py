@@ -31,13 +31,13 @@ def responses(dialogue: Json, split: str) -> list[tuple[Any, ...]]:
     for turn, author in enumerate(dialogue["authors"]):
         if author != dialogue["main_author"]:
             continue
-        said = dialogue["messages"][turn]
-        head = (turn, context(dialogue, turn), said, image(dialogue), text(persona), pictures(persona))
+        response = dialogue["messages"][turn]
+        head = (turn, context(dialogue, turn), response, image(dialogue), text(persona), pictures(persona))
         if split == "train":
             found.append((*head, None, None))
             continue
         candidates = (dialogue.get("nrp_candidate_responses") or [None] * len(dialogue["messages"]))[turn] or []
-        if len(candidates) == LIMIT and candidates[0] == said:
+        if len(candidates) == LIMIT and candidates[0] == response:
             found.append((*head, candidates, 0))
     return found
 
@@ -60,8 +60,7 @@ def groundings(dialogue: Json, split: str) -> list[tuple[Any, ...]]:
         first = (lists[turn] or [])[:LIMIT]
         if len(first) == LIMIT and first[0]["id"] == gold["id"]:
             ids = [element["id"] for element in first]
-            titles = [element["title"] for element in first]
-            found.append((*head, ids, titles, pictures(first), 0))
+            found.append((*head, ids, [element["title"] for element in first], pictures(first), 0))
     return found
 
 

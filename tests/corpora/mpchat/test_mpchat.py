@@ -11,28 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mpchat import CORPUS
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from tests.conftest import Build, invented_builds
 from tests.corpora.mpchat.rules import LIMIT, TASKS, Json
 from tests.corpora.unusual import assert_comes_back
+from tests.data_files import data_of
 from tests.lanes import first_quick
 
 HERE = Path(__file__).parent
-COLUMNS = {
-    "next_response_prediction": (
-        "turn_index, context, response, image_file, persona_text, persona_images, candidates, gold_position"
-    ),
-    "grounding_persona_prediction": (
-        "turn_index, context, response, image_file, remainder_text, remainder_images, gold_id, gold_text, gold_image, "
-        "candidate_ids, candidate_texts, candidate_images, gold_position"
-    ),
-    "speaker_identification": (
-        "context, response, image_file, persona_text, persona_images, candidate_texts, candidate_images, gold_position"
-    ),
-}
+COLUMNS = data_of(__file__)["columns"]
 """The published columns of each task, without those that say where an example stands."""
 
 
@@ -71,8 +61,8 @@ def test_longer_lists_are_cut_and_a_response_list_is_not(case: Any) -> None:
     assert con.execute("select len(candidate_ids) from mpchat.grounding_persona_prediction").fetchall() == [(100,)]
     assert con.execute("select len(candidate_texts) from mpchat.speaker_identification").fetchall() == [(100,)]
     assert con.execute("select count(*) from mpchat.next_response_prediction").fetchall() == [(0,)]
-    kept = "select max(position) from main.candidates group by record_id, candidate_set order by all"
-    assert con.execute(kept).fetchall() == [(98,)] * 3 + [(100,)] * 3
+    query = "select max(position) from main.candidates group by record_id, candidate_set order by all"
+    assert con.execute(query).fetchall() == [(98,)] * 3 + [(100,)] * 3
 
 
 @pytest.mark.slow
@@ -124,7 +114,7 @@ ELEMENT = st.fixed_dictionaries(
         "x new": st.none() | TEXT | st.lists(NUMBER, max_size=2),
         "fields": st.integers(0, 3),
     },
-).flatmap(lambda one: st.permutations(list(one)).map(lambda order: {name: one[name] for name in order}))
+).flatmap(lambda item: st.permutations(list(item)).map(lambda order: {name: item[name] for name in order}))
 POOL = st.lists(ELEMENT, min_size=3, max_size=8)
 AUTHOR = st.sampled_from(["ann", "bob", "é '\""])
 SIZE = st.sampled_from([1, 1, 2, 3, 0, 4, 5, 6])
@@ -163,8 +153,7 @@ def dialogues(draw: st.DrawFn, subset: str, split: str, pool: list[Json]) -> Jso
     has_candidates = draw(st.sampled_from([split != "train"] * 9 + [split == "train"]))
     fill: dict[str, Any] = {"nrp": _responses, "gpp": _groundings, "si": _speakers}
     fill[subset](draw, dialogue, some, pool, has_candidates=has_candidates)
-    order = draw(st.permutations(list(dialogue)))
-    return {name: dialogue[name] for name in order}
+    return {name: dialogue[name] for name in draw(st.permutations(list(dialogue)))}
 
 
 def _per_turn(draw: st.DrawFn, dialogue: Json, some: Any) -> list[Any]:
@@ -178,8 +167,8 @@ def _responses(draw: st.DrawFn, dialogue: Json, some: Any, _: list[Json], *, has
     if has_candidates:
         others = draw(st.lists(TEXT, min_size=1, max_size=3))
         dialogue["nrp_candidate_responses"] = [
-            ([draw(st.sampled_from([said] * 5 + ["no"])), *others * LIMIT])[: draw(COUNT)]
-            for said in dialogue["messages"]
+            ([draw(st.sampled_from([text] * 5 + ["no"])), *others * LIMIT])[: draw(COUNT)]
+            for text in dialogue["messages"]
         ]
 
 
@@ -187,8 +176,8 @@ def _groundings(draw: st.DrawFn, dialogue: Json, some: Any, pool: list[Json], *,
     gold = [draw(st.sampled_from([None, *pool])) for _ in dialogue["messages"]]
     dialogue["gpp_grounded_persona"], dialogue["gpp_candidate_personas"] = gold, _per_turn(draw, dialogue, some)
     if has_candidates:
-        firsts = [draw(st.sampled_from([one] * 5 + [pool[0]])) or pool[0] for one in gold]
-        dialogue["gpp_candidate_authors_candidate_personas"] = [[one, *pool * LIMIT][: draw(COUNT)] for one in firsts]
+        firsts = [draw(st.sampled_from([persona] * 5 + [pool[0]])) or pool[0] for persona in gold]
+        dialogue["gpp_candidate_authors_candidate_personas"] = [[own, *pool * LIMIT][: draw(COUNT)] for own in firsts]
 
 
 def _speakers(draw: st.DrawFn, dialogue: Json, some: Any, pool: list[Json], *, has_candidates: bool) -> None:

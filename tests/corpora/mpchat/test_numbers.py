@@ -11,17 +11,10 @@ from typing import Any
 
 from tests.corpora.conftest import Published
 from tests.corpora.shown import close, headlines, metric_rows
+from tests.data_files import data_of
 
 SPLITS = ("train", "val", "test")
-PERSONA_LISTS = (
-    "all_personas",
-    "candidate_personas",
-    "grounded_personas",
-    "ungrounded_personas",
-    "gpp_grounded_persona",
-    "gpp_candidate_personas",
-    "si_main_author_candidate_personas",
-)
+PERSONA_LISTS = data_of(__file__)["persona_lists"]
 """The lists of elements that are the main author's."""
 
 
@@ -33,8 +26,8 @@ def threads(folder: Path, task: str) -> list[tuple[str, Any]]:
 def elements(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
         yield value
-    for one in value if isinstance(value, list) else ():
-        yield from elements(one)
+    for item in value if isinstance(value, list) else ():
+        yield from elements(item)
 
 
 def persona(element: Any) -> tuple[str, str]:
@@ -43,7 +36,7 @@ def persona(element: Any) -> tuple[str, str]:
 
 
 def personas(thread: Any) -> set[tuple[str, str]]:
-    return {persona(one) for name in PERSONA_LISTS for one in elements(thread.get(name))}
+    return {persona(element) for name in PERSONA_LISTS for element in elements(thread.get(name))}
 
 
 def words(text: str) -> set[str]:
@@ -57,11 +50,11 @@ def own(thread: Any) -> list[int]:
 def grounded(some: Iterable[Any]) -> tuple[int, int]:
     """Count the main authors' messages with a gold element, and all of them."""
     gold = [thread["gpp_grounded_persona"][place] for thread in some for place in own(thread)]
-    return sum(one is not None for one in gold), len(gold)
+    return sum(element is not None for element in gold), len(gold)
 
 
 def test_headlines_say_what_the_threads_have(published: Published) -> None:
-    every = [one for task in ("nrp", "gpp", "si") for one in threads(published.folder, task)]
+    every = [thread for task in ("nrp", "gpp", "si") for thread in threads(published.folder, task)]
     grounding, having, sharing = headlines(published.con, "mpchat")
     part, whole = grounded(thread for _, thread in threads(published.folder, "gpp"))
     assert grounding == close({"share": part / whole})
@@ -72,7 +65,7 @@ def test_headlines_say_what_the_threads_have(published: Published) -> None:
     sizes = [len(mine) for mine in of_author.values() if mine]
     assert having == close({"mean": fmean(sizes), "most": max(sizes)})
 
-    known = {one for split, thread in every if split == "train" for one in personas(thread)}
+    known = {key for split, thread in every if split == "train" for key in personas(thread)}
     of_test: dict[tuple[str, ...], set[tuple[str, str]]] = defaultdict(set)
     for split, thread in every:
         if split == "test":
@@ -101,11 +94,11 @@ def test_metrics_are_those_of_the_threads(published: Published) -> None:
     found = metric_rows(published.con, "mpchat_worker_agreement", names, "persona_set")
     expected = {}
     for name, pairs in votes.items():
-        alike = [one == other for given in pairs for one, other in combinations(given, 2)]
+        alike = [vote == other for of_pair in pairs for vote, other in combinations(of_pair, 2)]
         expected[name] = (
             len(pairs),
-            fmean(vote for given in pairs for vote in given),
-            fmean(len({*given}) == 1 for given in pairs),
+            fmean(vote for of_pair in pairs for vote in of_pair),
+            fmean(len({*of_pair}) == 1 for of_pair in pairs),
             fmean(alike) if alike else None,
         )
     assert found == close(expected)
@@ -134,15 +127,15 @@ def candidates(folder: Path) -> dict[tuple[str, str], list[list[list[Any]]]]:
             found[split, "nrp_response"].append([[text] for text in texts])
     for split, thread in threads(folder, "gpp"):
         for some in filter(None, thread.get("gpp_candidate_authors_candidate_personas") or []):
-            found[split, "gpp_persona"].append([[persona(one)] for one in some])
+            found[split, "gpp_persona"].append([[persona(item)] for item in some])
     for split, thread in threads(folder, "si"):
         if authors := thread.get("si_candidate_authors_candidate_personas"):
-            found[split, "si_author"].append([[persona(one) for one in some] for some in authors])
+            found[split, "si_author"].append([[persona(item) for item in some] for some in authors])
     return found
 
 
 def of_lists(lists: list[list[list[Any]]]) -> tuple[float, ...]:
-    uses = Counter(item for one in lists for some in one for item in some)
-    right = {item for one in lists for item in one[0]}
-    wrong = {item for one in lists for some in one[1:] for item in some}
+    uses = Counter(item for options in lists for some in options for item in some)
+    right = {item for options in lists for item in options[0]}
+    wrong = {item for options in lists for some in options[1:] for item in some}
     return (len(lists), uses.total(), len(uses), uses.total() / len(uses), max(uses.values()), len(right & wrong))

@@ -21,8 +21,7 @@ RATED_PAIRS = 16_327
 
 @pytest.mark.parametrize("task", EXAMPLES)
 def test_the_published_number_of_examples(real: duckdb.DuckDBPyConnection, task: str) -> None:
-    found = dict(real.execute(f"select split, count(*) from mpchat.{task} group by all").fetchall())
-    assert found == EXAMPLES[task]
+    assert dict(real.execute(f"select split, count(*) from mpchat.{task} group by all").fetchall()) == EXAMPLES[task]
 
 
 @pytest.mark.parametrize("subset", ["nrp", "gpp", "si"])

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.corpora.mpchat import CORPUS
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import sample_of
 from talkhouse.ingest.stored_record import StoredRecord
+from talkhouse.load.run import build
 from talkhouse.restore.write_back import write_back
 from tests.conftest import Build, invented_builds
 from tests.corpora.unusual import (
@@ -65,7 +65,7 @@ def dialogues(draw: st.DrawFn, subset: str, pool: list[dict[str, Any]]) -> dict[
     """Invent a dialogue in which every field that may be null, empty or absent sometimes is."""
     turns = draw(st.integers(1, 3))
     elements = st.lists(st.sampled_from(pool), max_size=3)
-    per_turn = lambda one: st.none() | st.lists(one, min_size=turns, max_size=turns)  # noqa: E731
+    per_turn = lambda item: st.none() | st.lists(item, min_size=turns, max_size=turns)  # noqa: E731
     authors = draw(st.lists(AUTHOR | st.none(), min_size=turns, max_size=turns))
     lists: dict[str, dict[str, Any]] = {
         "nrp": {
@@ -104,8 +104,7 @@ def dialogues(draw: st.DrawFn, subset: str, pool: list[dict[str, Any]]) -> dict[
         )
     )
     dialogue |= draw(UNKNOWN)
-    order = draw(st.permutations(list(dialogue)))
-    return {name: dialogue[name] for name in order}
+    return {name: dialogue[name] for name in draw(st.permutations(list(dialogue)))}
 
 
 @st.composite
@@ -234,11 +233,8 @@ def test_a_file_that_is_malformed_around_its_dialogues_is_rejected_whole(build_d
     ],
     ids=["no UTF-8", "inside", "in a persona", "numbers beyond any double", "a vote beyond any", "an infinite vote"],
 )
-def test_what_is_odd_in_one_field_is_kept_or_rejected(
-    member: bytes, rule: str | None, build_data: Build, tmp_path: Path
-) -> None:
-    texts = {"mpchat_nrp.json": nrp(GOOD, b"{" + member + b", " + GOOD[1:], GOOD)}
-    con = build_data(laid_out(tmp_path, CORPUS, texts))
+def test_an_odd_field_is_stored_or_rejected(member: bytes, rule: str | None, build_data: Build, tmp_path: Path) -> None:
+    con = build_data(laid_out(tmp_path, CORPUS, {"mpchat_nrp.json": nrp(GOOD, b"{" + member + b", " + GOOD[1:], GOOD)}))
     assert con.execute("select rule from meta.quarantine").fetchall() == ([(rule,)] if rule else [])
     write_back(con, CORPUS, tmp_path / "out")
     assert member.replace(b" ", b"") in (tmp_path / "out" / "mpchat_nrp.json").read_bytes().replace(b" ", b"")
@@ -285,8 +281,7 @@ def test_the_same_files_twice_make_their_examples_once_and_both_come_back(
         assert (loaded, came, first) == (first + second, first + second, second)
         found = con.execute("select rule, severity from meta.findings where rule = 'MP-13'").fetchall()
         assert found == [("MP-13", "warn")] * len(NAMES)
-        twice = once | {f"copy/{name}": text for name, text in once.items()}
-        assert_comes_back(con, CORPUS, twice, tmp_path / "out")
+        assert_comes_back(con, CORPUS, once | {f"copy/{name}": text for name, text in once.items()}, tmp_path / "out")
 
 
 @pytest.mark.slow

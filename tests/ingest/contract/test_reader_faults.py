@@ -38,7 +38,7 @@ from talkhouse.ingest.rows import (
 )
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.errors import CorpusFailed, SourceError
-from tests.ingest.contract.test_declaration import TOY
+from tests.ingest.contract.test_definition import TOY
 
 WORDS = ("one", "two", "three")
 """The lines of the file that every reader here reads: each is a record."""
@@ -117,9 +117,9 @@ def key_error(_: SourceLocation, __: list[Any]) -> Outcome:
 
 
 def test_an_exception_is_told_with_the_place_in_the_data_and_in_the_code(refusal: Refusal) -> None:
-    told = refusal(partial(read, yields=key_error))
+    message = refusal(partial(read, yields=key_error))
     line = key_error.__code__.co_firstlineno + 2
-    assert told.splitlines() == [
+    assert message.splitlines() == [
         "toy/lines.txt#/1: the reader of 'toy' raised an exception; nothing of it was published",
         "  expected: every record loaded, or rejected with a rule (BadRecord)",
         f"  found:    KeyError: 'speaker', in {__file__}, line {line}, in key_error; the last record before it: "
@@ -153,10 +153,10 @@ def too_deep(files: list[SourceFile]) -> Iterator[Outcome]:
     ],
 )
 def test_whatever_a_reader_does_is_told(refusal: Refusal, reader: Any, where: str, found: str) -> None:
-    told = refusal(reader)
-    assert told.startswith(f"{where}: the reader of 'toy' " if where else "the reader of 'toy' ")
-    assert f"  found:    {found}" in told
-    assert str(Path(__file__)) in told
+    message = refusal(reader)
+    assert message.startswith(f"{where}: the reader of 'toy' " if where else "the reader of 'toy' ")
+    assert f"  found:    {found}" in message
+    assert str(Path(__file__)) in message
 
 
 def beside(row: Row) -> Yields:
@@ -210,9 +210,9 @@ LISTED = {"record_id": "toy/1", "scheme": "toy.mood", "turn_index": 0, "annotato
     ],
 )
 def test_what_is_no_outcome_row_or_batch_is_told(refusal: Refusal, yields: Yields, words: list[str]) -> None:
-    told = refusal(partial(read, yields=yields))
-    assert re.search(r"^toy[/:.]|toy/lines\.txt", told), told
-    assert not [word for word in words if word not in told], told
+    message = refusal(partial(read, yields=yields))
+    assert re.search(r"^toy[/:.]|toy/lines\.txt", message), message
+    assert not [word for word in words if word not in message], message
 
 
 @pytest.mark.parametrize(
@@ -238,11 +238,11 @@ def test_what_is_no_outcome_row_or_batch_is_told(refusal: Refusal, yields: Yield
 def test_a_value_of_another_type_is_told_with_class_field_and_record(
     refusal: Refusal, kind: type[Row], name: str, value: object, expected: str
 ) -> None:
-    told = refusal(partial(read, yields=changed(kind, name, value)))
-    assert re.match(r"toy[/:]1(/Ann)?: ", told), told
-    assert f"yields a row of class {kind.__name__} with a wrong {name}" in told
-    assert f"expected: {kind.__name__}.{name}: {expected}" in told
-    assert f"{value!r} ({type(value).__name__}) in the row with " in told
+    message = refusal(partial(read, yields=changed(kind, name, value)))
+    assert re.match(r"toy[/:]1(/Ann)?: ", message), message
+    assert f"yields a row of class {kind.__name__} with a wrong {name}" in message
+    assert f"expected: {kind.__name__}.{name}: {expected}" in message
+    assert f"{value!r} ({type(value).__name__}) in the row with " in message
 
 
 @pytest.mark.parametrize(
@@ -267,10 +267,10 @@ def test_a_value_of_another_type_is_told_with_class_field_and_record(
 def test_a_row_of_something_else_is_told(
     refusal: Refusal, kind: type[Row], name: str, value: object, words: str
 ) -> None:
-    told = refusal(partial(read, yields=changed(kind, name, value)))
-    assert told.startswith("toy/lines.txt#/1: the reader of 'toy' ")
-    assert words in told
-    assert repr(value) in told
+    message = refusal(partial(read, yields=changed(kind, name, value)))
+    assert message.startswith("toy/lines.txt#/1: the reader of 'toy' ")
+    assert words in message
+    assert repr(value) in message
 
 
 def test_what_is_not_the_readers_fault_is_told_as_before(tables: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:

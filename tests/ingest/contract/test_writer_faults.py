@@ -67,7 +67,7 @@ def test_an_exception_is_told_with_the_record_and_the_line(con: duckdb.DuckDBPyC
         "writer, or report this message if it came with Talkhouse",
     ]
     assert not (tmp_path / "out").exists()
-    verdicts = {one.file: one for one in verify(con, by(fails_at(file)), disk_files(sample_of(CORPUS), CORPUS.id))}
+    verdicts = {row.file: row for row in verify(con, by(fails_at(file)), disk_files(sample_of(CORPUS), CORPUS.id))}
     assert verdicts[file].status == "failed"
     assert f"IndexError: list index out of range, in {__file__}, line {line}" in (verdicts[file].reason or "")
     with pytest.raises(CorpusFailed) as shown:
@@ -86,7 +86,7 @@ def test_the_other_files_are_written_and_compared(con: duckdb.DuckDBPyConnection
     assert out == {name: whole[name] for name in out}
     assert (len(out), caught.value.restored.published_files) == (len(whole) - 1, len(whole) - 1)
     verdicts = list(verify(con, by(fails_once), disk_files(sample_of(CORPUS), CORPUS.id)))
-    assert [one.file for one in verdicts if one.status not in ("equal", "not data")] == [file]
+    assert [verdict.file for verdict in verdicts if verdict.status not in ("equal", "not data")] == [file]
 
 
 @pytest.mark.parametrize("write_record", [a_text, nothing])

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.build.request import from_data, from_paths
 from talkhouse.ingest.files.disk_files import DiskFile, disk_files
 from talkhouse.ingest.files.limits import Boundary
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.ingest.sources import opened
+from talkhouse.load.request import from_data, from_paths
 from talkhouse.schema.errors import SourceError
 from tests.archives import PACKERS
 from tests.commands import run
@@ -30,7 +30,7 @@ DEEP = "deep/er/a.json"
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data folder beside a file and a folder that do not belong to it."""
+    """A data folder next to a file and a folder that do not belong to it."""
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "a.json").write_text(PRIVATE)
     (tmp_path / "data" / "toy" / DEEP).parent.mkdir(parents=True)

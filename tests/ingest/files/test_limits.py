@@ -28,12 +28,11 @@ from tests.commands import run
 SMALL = Limits(record=100, file=1_000, archive=5_000, ratio=8, members=10, path=50)
 
 
-def read(path: Path, given: Limits = SMALL) -> dict[str, bytes]:
+def read(path: Path, bounds: Limits = SMALL) -> dict[str, bytes]:
     """Read all files as a reader does, in each of the three ways."""
-    with opened(disk_files(path, path.name, given)) as (files, _):
+    with opened(disk_files(path, path.name, bounds)) as (files, _):
         for file in files:
-            whole = file.read()
-            assert bytes(file.hold().view) == b"".join(file.chunks()) == whole
+            assert file.read() == bytes(file.hold().view) == b"".join(file.chunks())
         return {file.id: file.read() for file in files}
 
 
@@ -46,9 +45,9 @@ def packed(folder: Path, members: dict[str, bytes], ending: str = ".zip", **how:
 PACKED = pytest.mark.parametrize("ending", PACKERS)
 
 
-def refused(path: Path, given: Limits = SMALL) -> str:
+def refused(path: Path, bounds: Limits = SMALL) -> str:
     with pytest.raises(SourceError) as caught:
-        read(path, given)
+        read(path, bounds)
     return str(caught.value)
 
 
@@ -66,8 +65,7 @@ def refused(path: Path, given: Limits = SMALL) -> str:
 def test_an_archive_beyond_a_limit_is_refused_with_what_to_type(
     tmp_path: Path, ending: str, members: dict[str, bytes], raised: str
 ) -> None:
-    given = SMALL if raised != "archive=" else Limits(archive=5_000)
-    message = refused(packed(tmp_path, members, ending), given)
+    message = refused(packed(tmp_path, members, ending), SMALL if raised != "archive=" else Limits(archive=5_000))
     assert f"--input-limit {raised}" in message
     assert "found: " in message
     path = packed(tmp_path, members, ending)
@@ -94,8 +92,7 @@ def declaring(path: Path, size: int, crc: int) -> None:
     raw = bytearray(path.read_bytes())
     for signature, at in ((b"PK\1\2", 16), (b"PK\3\4", 14)):
         start = raw.find(signature) + at
-        packed = raw[start + 4 : start + 8]
-        raw[start : start + 12] = struct.pack("<I", crc) + packed + struct.pack("<I", size)
+        raw[start : start + 12] = struct.pack("<I", crc) + raw[start + 4 : start + 8] + struct.pack("<I", size)
     path.write_bytes(raw)
 
 
@@ -172,13 +169,10 @@ def test_a_long_header_of_a_tar_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_long_directory_of_a_zip_is_refused(tmp_path: Path) -> None:
-    path = packed(tmp_path, {f"{'n' * 900}{number}": b"" for number in range(20)})
-    assert "its directory has" in refused(path)
+    assert "its directory has" in refused(packed(tmp_path, {f"{'n' * 900}{number}": b"" for number in range(20)}))
 
 
-def test_files_that_stand_in_another_order_are_not_unpacked_again_and_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_in_another_order_are_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = packed(tmp_path, {f"{number:03}": b"%d" % number for number in range(200, 0, -1)}, ".tar.gz")
     begun = []
     seek = gzip.GzipFile.seek
@@ -249,9 +243,7 @@ def test_what_is_no_limit_is_refused_with_all_that_there_are(text: str) -> None:
 @pytest.mark.parametrize("name", [field.name for field in fields(Limits)])
 def test_the_value_that_a_message_names_is_enough(name: str) -> None:
     amount = getattr(DEFAULT, name) * 3 + 1
-    message = str(DEFAULT.exceeded(name, amount, "x"))
-    typed = message.rpartition("--input-limit ")[2]
-    parse([typed]).check(name, amount, "x")
+    parse([str(DEFAULT.exceeded(name, amount, "x")).rpartition("--input-limit ")[2]]).check(name, amount, "x")
     assert name in limits.described()
 
 
@@ -311,9 +303,7 @@ RECORDS = [
 
 
 @pytest.mark.parametrize(("files", "place"), RECORDS, ids=[next(iter(files)) for files, _ in RECORDS])
-def test_a_record_of_any_format_is_refused_where_it_is_too_large(
-    files: dict[str, bytes], place: str, tmp_path: Path
-) -> None:
+def test_a_record_of_any_format_is_refused_if_too_large(files: dict[str, bytes], place: str, tmp_path: Path) -> None:
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)

@@ -9,7 +9,7 @@ from talkhouse.ingest import rows
 from talkhouse.ingest.loading.batches import Batch, Batches, column_batch_frame
 
 
-class Kept:
+class Sink:
     """An insert transaction that keeps what comes."""
 
     def __init__(self) -> None:
@@ -48,18 +48,18 @@ def test_columns_of_one_table_may_be_series_and_lists() -> None:
         {"role": "agent"},
         {"dialogue_id": pl.Series(["e", "é"]), "speaker_id": pl.Series(["f", None], dtype=pl.String)},
     )
-    kept = Kept()
-    with Batches([kept]) as batches:
+    sink = Sink()
+    with Batches([sink]) as batches:
         batches.add([], 1, [lists, series, lists, series])
         batches.flush()
         batches.finish()
-    found = [row for batch in kept.batches for row in batch.frame.select("dialogue_id", "speaker_id", "role").rows()]
+    found = [row for batch in sink.batches for row in batch.frame.select("dialogue_id", "speaker_id", "role").rows()]
     expected = [("a", "c", "user"), ("b", "d", "user"), ("e", "f", "agent"), ("é", None, "agent")]
     assert sorted(found, key=repr) == sorted(expected * 2, key=repr)
 
 
 def test_batches_go_to_one_transaction_after_the_other_and_none_is_lost() -> None:
-    transactions = [Kept(), Kept()]
+    transactions = [Sink(), Sink()]
     with Batches(transactions) as batches:
         for index in range(51):
             batches.add([rows.Participant(f"{index:02}", "s", None)], 1)
@@ -74,7 +74,7 @@ def test_batches_go_to_one_transaction_after_the_other_and_none_is_lost() -> Non
 
 
 def test_what_goes_wrong_while_inserting_is_raised() -> None:
-    class Failing(Kept):
+    class Failing(Sink):
         def write(self, batch: Batch) -> None:
             raise OSError(batch.table)
 

@@ -52,8 +52,8 @@ def load(keys: DialogueKeys, location: SourceLocation, raw: bytes) -> Loaded:
         rows += crew.values()
         rows += (Participant(dialogue_id, speaker.speaker_id, "crew") for speaker in crew.values())
         for index, call in enumerate(calls):
-            said = (crew[call["name"]].speaker_id, "crew", "message", call["text"])
-            rows.append(Turn(dialogue_id, index, *said, extra=decode.dump({"time": call["time"]})))
+            values = (crew[call["name"]].speaker_id, "crew", "message", call["text"])
+            rows.append(Turn(dialogue_id, index, *values, extra=decode.dump({"time": call["time"]})))
     acts = ((index, call["act"]) for index, call in enumerate(calls) if call["act"])
     rows += (record.annotation(index, "radio_calls.act", act) for index, act in acts)
     return Loaded(location, rows)

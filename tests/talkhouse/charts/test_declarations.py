@@ -17,6 +17,7 @@ from talkhouse.charts.declared import ChartKind, NumberFormat
 from talkhouse.charts.query import sql_of_timeline
 from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError
+from tests.data_files import data_of
 
 HEAD = 'title = "Tea"\ndescription = "Who drinks what."\n'
 CHART = '[[charts]]\ntitle = "Cups"\nkind = "bar"\nview = "cups"\nx = "day"\nmetrics = ["row_count"]\n'
@@ -104,15 +105,7 @@ def test_a_broken_dashboard_is_named_with_its_problem(tmp_path: Path, text: str,
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [
-        ("[cups", "Expected"),
-        ('[cups.sips]\ntitle = "Sips"\n', "missing required field `sql`"),
-        ('[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\nunit = "l"\n', "unknown field `unit`"),
-        ('[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\nformat = "roman"\n', "Invalid enum value 'roman'"),
-        ('[cups.sips]\ntitle = "Sips"\nsqll = "sum(sips)"\n', "one of: sql"),
-        ('["cups; select 1".sips]\ntitle = "Sips"\nsql = "sum(sips)"\n', "a view is lower case letters"),
-        ('[cups.row_count]\ntitle = "Cups"\nsql = "sum(cups)"\n', "every view has a metric row_count"),
-    ],
+    data_of(__file__)["a_broken_metric_is_named_with_its_problem"],
 )
 def test_a_broken_metric_is_named_with_its_problem(tmp_path: Path, text: str, problem: str) -> None:
     files = {"tea/bi/metrics.toml": text, "tea/bi/dashboards/tea.toml": chart()}
@@ -168,7 +161,7 @@ def test_metrics_of_ours_have_values_and_those_of_no_rows_are_null_or_zero(
 
 
 def test_dashboards_of_ours_differ_in_title() -> None:
-    titles = [one.dashboard.title for one in dashboards()]
+    titles = [declared.dashboard.title for declared in dashboards()]
     assert len(set(titles)) == len(titles)
 
 

@@ -17,16 +17,16 @@ from talkhouse.charts.draw import draw, nothing, with_units
 from talkhouse.charts.fields import fields, frame, number, title
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.words import alternative, only_zero, single
+from talkhouse.escaping import visible
 from talkhouse.report.figures import svg
-from talkhouse.visible import visible
 from tests.lanes import first_quick
 
 DRAWN = (ChartKind.BAR, ChartKind.LINE, ChartKind.HEATMAP)
-CHARTS = [(one, chart) for one in dashboards() for chart in one.dashboard.charts if chart.kind in DRAWN]
+CHARTS = [(declared, chart) for declared in dashboards() for chart in declared.dashboard.charts if chart.kind in DRAWN]
 FIRST = [next(chart for _, chart in CHARTS if chart.kind is kind) for kind in DRAWN]
 DECLARED = [
-    pytest.param(chart, id=f"{one.name}-{chart.title}", marks=() if chart in FIRST else pytest.mark.slow)
-    for one, chart in CHARTS
+    pytest.param(chart, id=f"{declared.name}-{chart.title}", marks=() if chart in FIRST else pytest.mark.slow)
+    for declared, chart in CHARTS
 ]
 """All of them; in the quick lane the first of each kind, for the pages of the dashboard draw the others there."""
 CUPS = {
@@ -61,7 +61,7 @@ def test_every_declared_chart_is_drawn_from_its_rows(con: duckdb.DuckDBPyConnect
         None if value is None else float(value) for metric in chart.metrics for value in rows[metric].to_list()
     ]
     shown = {tooltip["title"]: tooltip["field"] for tooltip in drawn["encoding"]["tooltip"]}
-    pointed = {one.name: shown[one.title] for one in fields(chart, of_view) if one.metric}
+    pointed = {field.name: shown[field.title] for field in fields(chart, of_view) if field.metric}
     for name, field in pointed.items():
         assert [mark[field] for mark in marks(drawn)][: rows.height] == rows[name].to_list()
 
@@ -84,7 +84,7 @@ def test_a_null_that_bars_are_grouped_by_has_a_name() -> None:
 
 def test_pointing_shows_the_counts() -> None:
     drawn = cups(kind=ChartKind.LINE, x="day", metrics=("spilt",), counts=("sips",))
-    pointed = [(one["title"], one.get("format")) for one in drawn["encoding"]["tooltip"]]
+    pointed = [(entry["title"], entry.get("format")) for entry in drawn["encoding"]["tooltip"]]
     assert pointed == [("Day", None), ("Spilt", ",.1%"), ("Sips", ",d")]
 
 
@@ -141,8 +141,8 @@ def test_no_name_is_code_or_a_pattern(kind: ChartKind) -> None:
         rows = pl.DataFrame({third: HOSTILE, second: HOSTILE[::-1], first: range(len(HOSTILE))})
         chart = Chart(title="", view="talks", kind=kind, x=third, by=(second,), metrics=(first,), largest_first=True)
         drawn = svg(draw(chart, metric, rows, {HOSTILE[0]: "#000000"}), "a", "")
-        told = alternative(chart, fields(chart, metric), rows)
-        assert visible(told) == told
+        text = alternative(chart, fields(chart, metric), rows)
+        assert visible(text) == text
         titles = [title for title in re.findall("<title>(.*?)</title>", drawn) if title]
         assert kind is ChartKind.LINE or len(titles) == len(HOSTILE)
         assert all(visible(first) in unescape(drawn) for first in (third, second))
@@ -228,9 +228,9 @@ def test_names_that_are_long_are_slanted_and_all_there_while_they_have_room(coun
 )
 def test_a_single_bar_is_a_sentence(members: dict[str, Any], row: dict[str, Any], expected: str | None) -> None:
     chart = bars(**members)
-    said = single(chart, fields(chart, SIPS_AND_SHARES), pl.DataFrame([row]))
-    assert (said is None) == (expected is None)
-    assert (expected or "") in (said or "")
+    text = single(chart, fields(chart, SIPS_AND_SHARES), pl.DataFrame([row]))
+    assert (text is None) == (expected is None)
+    assert (expected or "") in (text or "")
     assert single(chart, fields(chart, SIPS_AND_SHARES), pl.DataFrame([row, row])) is None
 
 
@@ -301,5 +301,4 @@ def test_numbers_with_a_null_among_them_stay_in_their_order() -> None:
     chart = Chart(title="", view="cups", kind=ChartKind.BAR, x="day", metrics=("sips",))
     with duckdb.connect() as con:
         rows = frame(con, "select unnest([9, 10, null]) as day, 1 as sips")
-    drawn = draw(chart, ODD_SIPS, rows).to_dict()
-    assert drawn["encoding"]["x"]["sort"] == ["9", "10", "no day"]
+    assert draw(chart, ODD_SIPS, rows).to_dict()["encoding"]["x"]["sort"] == ["9", "10", "no day"]

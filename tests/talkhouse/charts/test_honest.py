@@ -1,35 +1,25 @@
 """Tiles are the sums of their charts, and both are what independent counts of the tables say."""
 
+import statistics
 from collections.abc import Iterator
+from itertools import pairwise
 
 import duckdb
+import msgspec
 import pytest
 
 import talkhouse
 from talkhouse.charts.declarations import DeclaredDashboard, dashboards, metrics
-from talkhouse.charts.declared import Chart
+from talkhouse.charts.declared import Chart, Dashboard
 from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.charts.questions import is_of_one_dialogue
+from talkhouse.ingest.declared.declaration import read_declaration
+from talkhouse.schema.sql_files import sql_of
+from talkhouse.warehouse.declared_tasks import dashboard_text
 from tests.samples import RELEASES
 
-UNITS = """
-with
-firsts as (
-    select records.dialogue_id, min(releases.release_index) as release_index
-    from main.records
-    inner join main.releases using (corpus_id, release)
-    group by records.dialogue_id
-),
-counted as (
-    select records.*
-    from main.records
-    left join main.releases using (corpus_id, release)
-    left join firsts using (dialogue_id)
-    where records.extra ->> 'repeats' is null
-        and (firsts.release_index is null or firsts.release_index is not distinct from releases.release_index)
-)
-"""
+UNITS = sql_of(__file__, "honest_units")
 """The records of each dialogue's first release, written otherwise than the views have it."""
 
 COUNTS = {
@@ -60,13 +50,12 @@ def total(con: duckdb.DuckDBPyConnection, chart: Chart, choices: dict[str, list[
     columns = con.execute(
         "select column_name from duckdb_columns() where schema_name = 'bi' and table_name = ?", [chart.view]
     ).fetchall()
-    narrow = narrowed(chart, choices or {}, [name for (name,) in columns])
-    rows = frame(con, chart_sql(narrow, metrics()[chart.view]))
+    rows = frame(con, chart_sql(narrowed(chart, choices or {}, [name for (name,) in columns]), metrics()[chart.view]))
     return None if rows[chart.metrics[0]].null_count() else float(rows[chart.metrics[0]].sum())
 
 
 def of_dashboard(name: str) -> dict[str, Chart]:
-    (declared,) = [one.dashboard for one in dashboards() if one.name == name]
+    (declared,) = [board.dashboard for board in dashboards() if board.name == name]
     return {chart.title: chart for chart in declared.charts}
 
 
@@ -127,3 +116,34 @@ def test_no_metric_adds_releases_or_schemes_up(con: duckdb.DuckDBPyConnection) -
                 for more in ("", "and is_default")
             )
             assert whole in ([(None,)], once), f"{view}.{name}"
+
+
+def test_charts_of_one_title_count_the_same() -> None:
+    """The charts that every declared corpus gets against those of all corpora: the same rows, and the same things."""
+    text = dashboard_text(read_declaration("own", 'format = "chat"\ntitle = "Own"', "corpus.toml"))
+    own = {chart.title: chart for chart in msgspec.toml.decode(text, type=Dashboard).charts}
+    every = [chart for declared in dashboards() for chart in declared.dashboard.charts if chart.kind == "bar"]
+    shared = [(chart, own[chart.title]) for chart in every if chart.title in own]
+    assert len(shared) > 1
+    for chart, same in shared:
+        assert (chart.view, chart.x, chart.metrics) == (same.view, same.x, same.metrics)
+        # Within a split, to count what is different or the first ones is the same.
+        conditions = [
+            {*where.split(" and ")} - {"corpus_id = 'own'", "is_first_in_split", ""}
+            for where in (chart.where, same.where)
+        ]
+        assert conditions[0] == conditions[1]
+
+
+def test_an_answer_follows_somebody_else(con: duckdb.DuckDBPyConnection) -> None:
+    turns = con.execute(
+        "select dialogue_id, speaker_id, role, said_at from main.turns order by dialogue_id, turn_index"
+    ).fetchall()
+    gaps = []
+    for before, after in pairwise(turns):
+        by_one = before[1] == after[1] if before[1] and after[1] else before[2] == after[2]
+        if before[0] == after[0] and before[3] and after[3] and not by_one:
+            gaps.append((after[3] - before[3]).total_seconds())
+    median = metrics()["turn_pairs"]["median_gap_seconds"].sql
+    assert con.execute(f"select {median} from bi.turn_pairs").fetchall() == [(statistics.median(gaps),)]
+    assert len(gaps) < len([True for turn in turns if turn[3]]) - 1

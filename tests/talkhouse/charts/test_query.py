@@ -13,14 +13,17 @@ from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric
 from talkhouse.charts.draw import NOTHING, draw
 from talkhouse.charts.fields import frame
 from talkhouse.charts.query import chart_sql, filter_sql, narrowed, palette, sql_of_chart, sql_of_filter
-from talkhouse.explore.schemes import PLAIN, label_colours
+from talkhouse.dialogues.schemes import PLAIN, label_colours
 from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError
+from tests.data_files import data_of
+
+DATA = data_of(__file__)
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}
 Connection = duckdb.DuckDBPyConnection
 DECLARED = [
-    pytest.param(chart, id=f"{one.name}-{chart.title}") for one in dashboards() for chart in one.dashboard.charts
+    pytest.param(chart, id=f"{board.name}-{chart.title}") for board in dashboards() for chart in board.dashboard.charts
 ]
 
 
@@ -45,10 +48,7 @@ def of_cups(kind: ChartKind, **members: object) -> Chart:
     [
         (of_cups(ChartKind.NUMBER), ["36"]),
         (of_cups(ChartKind.NUMBER, metrics=("row_count",), where="sips > 4"), ["3"]),
-        (
-            of_cups(ChartKind.TABLE, by=("who",), metrics=("row_count", "sips")),
-            ["Ann 3 26", "Ben 1 7", "None 1 3"],
-        ),
+        (of_cups(ChartKind.TABLE, by=("who",), metrics=("row_count", "sips")), ["Ann 3 26", "Ben 1 7", "None 1 3"]),
         (of_cups(ChartKind.TABLE, by=("who",), largest_first=True, limit=2), ["Ann 26", "Ben 7"]),
         (
             of_cups(ChartKind.BAR, x="drunk_at", grain=Grain.YEAR, metrics=("row_count",)),
@@ -78,8 +78,7 @@ def test_what_differs_in_the_last_digits_is_in_the_order_of_names(cups: Connecti
 def test_names_are_quoted(cups: Connection) -> None:
     cups.execute('create view bi.odd as select who as "group", sips as "a ""b""" from bi.cups')
     chart = Chart(title="", kind=ChartKind.TABLE, view="odd", by=("group", 'a "b"'), metrics=("row_count",), limit=1)
-    found = cups.execute(chart_sql(chart, {}))
-    assert [name for name, *_ in found.description] == ["group", 'a "b"', "row_count"]
+    assert [name for name, *_ in cups.execute(chart_sql(chart, {})).description] == ["group", 'a "b"', "row_count"]
 
 
 @pytest.mark.slow
@@ -106,10 +105,10 @@ def test_a_chart_of_ours_has_rows(con: Connection, chart: Chart) -> None:
 )
 def test_quantiles_are_values_that_so_many_have_at_most(con: Connection, view: str, where: str, column: str) -> None:
     (chart,) = (
-        one
+        chart
         for declared in dashboards()
-        for one in declared.dashboard.charts
-        if one.view == view and one.kind is ChartKind.TABLE and one.by == ("corpus_id", "role")
+        for chart in declared.dashboard.charts
+        if chart.view == view and chart.kind is ChartKind.TABLE and chart.by == ("corpus_id", "role")
     )
     found = con.execute(chart_sql(narrowed(chart, {}, con.table(f"bi.{view}").columns), metrics()[view])).fetchall()
     rows = con.execute(f"select corpus_id, role, {column} from bi.{view} where {where} and is_default").fetchall()
@@ -129,16 +128,7 @@ CHARTS = '[[charts]]\ntitle = "Cups"\nkind = "number"\nview = "cups"\nmetrics = 
 @pytest.fixture
 def coloured() -> Connection:
     coloured = duckdb.connect()
-    coloured.execute(
-        "create schema bi;"
-        "create table schemes as select 'tea.fault' as scheme, '' as description, '' as target, '' as kind, "
-        "'good_to_bad' as scale;"
-        "create table labels as select 'tea.fault' as scheme, unnest(['x', 'o', 't']) as label, '' as meaning, "
-        "unnest([2, 0, 1]) as label_index;"
-        "create table bi.cups as select unnest(['Ben', 'Ann', 'Cy']) as who, unnest(['o', 'x', 't']) as fault, "
-        "unnest(['loss', 'gain', 'same']) as outcome, unnest([9, 10, 11]) as day;"
-        "create table bi.people as select unnest(['Abe', 'Ann', 'Ben', 'Cy']) as who"
-    )
+    coloured.execute(DATA["coloured"])
     return coloured
 
 
@@ -188,21 +178,7 @@ def test_what_has_no_value_is_grey_and_new_values_come_after_those_that_are_know
 
 
 BROKEN_METRIC = '[cups.sips]\ntitle = "Sips"\nsql = "sum(sips)"\n'
-BROKEN_DASHBOARD = """title = "Tea"
-description = "Who drinks what."
-
-[[filters]]
-title = "Drinker"
-column = "who"
-view = "cups"
-
-[[charts]]
-title = "Cups"
-kind = "bar"
-view = "cups"
-x = "who"
-metrics = ["sips"]
-"""
+BROKEN_DASHBOARD = DATA["broken_dashboard"]
 
 
 def compute(con: Connection, root: Path) -> None:

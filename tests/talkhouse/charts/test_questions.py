@@ -35,7 +35,6 @@ def test_a_metric_over_several_of_what_it_needs_one_of_is_refused_by_name() -> N
 def test_dimensions_are_columns_with_a_few_values_that_measure_nothing() -> None:
     texts = ("bot", "dialogue_id", "speaker_name", "known_speaker_name", "text", "persona_text")
     kinds = {**dict.fromkeys(texts, "VARCHAR"), "vote_count": "BIGINT", "is_default": "BOOLEAN"}
-    columns = [{"name": name, "type": kind, "meaning": ""} for name, kind in kinds.items()]
-    known = questions.candidates(columns)
+    known = questions.candidates([{"name": name, "type": kind, "meaning": ""} for name, kind in kinds.items()])
     assert [column["name"] for column in known] == ["bot", "dialogue_id", "known_speaker_name"]
-    assert [one.name for one in questions.dimensions(known, [4, 100_000, 1])] == ["bot"]
+    assert [dimension.name for dimension in questions.dimensions(known, [4, 100_000, 1])] == ["bot"]

@@ -82,12 +82,12 @@ def test_what_is_held_is_what_charts_filters_and_sentences_name() -> None:
     assert often_asked([dashboard(by_role, filters=(language,))], {}, columns) == {
         "turns": 'select "role", "kind", "language" from bi."turns"'
     }
-    for sql, kept in [
+    for sql, names in [
         ("select count(*) as n, min(word_count) from bi.turns", ["role", "kind", "word_count"]),
         ("select count(*) as n from (select * from bi.turns)", columns["turns"]),
         ("select count(*) as n from (from bi.turns)", columns["turns"]),
     ]:
-        named = ", ".join(f'"{name}"' for name in kept)
+        named = ", ".join(f'"{name}"' for name in names)
         assert often_asked([dashboard(by_role, headline=sql)], {}, columns) == {
             "turns": f'select {named} from bi."turns"'
         }
@@ -107,8 +107,8 @@ def test_every_declared_chart_and_filter_gives_the_same_from_what_is_held(sample
                 *(headline.sql for headline in board.headlines),
                 *(filter_sql(choice, 100) for choice in board.filters),
                 *(
-                    chart_sql(narrowed(one, choices, columns[one.view]), metrics().get(one.view, {}))
-                    for one in board.charts
+                    chart_sql(narrowed(chart, choices, columns[chart.view]), metrics().get(chart.view, {}))
+                    for chart in board.charts
                     for choices in ({}, chosen)
                 ),
             ]

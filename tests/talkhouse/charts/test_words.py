@@ -13,6 +13,7 @@ from talkhouse.charts.query import TIED, TOTAL, chart_sql, counted_sql
 from talkhouse.charts.words import Cut, cut, headlines
 from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError
+from tests.data_files import data_of
 from tests.samples import RELEASES
 
 CHART = '[[charts]]\ntitle = "Turns"\nkind = "number"\nview = "record_turns"\nmetrics = ["row_count"]\n'
@@ -24,19 +25,19 @@ order by round(entropy, 9) desc, record_id, turn_index limit 1"""
 
 def with_headlines(root: Path, *parts: tuple[str, str, str]) -> tuple[DeclaredDashboard, Files]:
     """Write a dashboard with these sentences, queries and further lines, and read it."""
-    said = [f'[[headlines]]\nsentence = "{sentence}"\nsql = """{sql}"""\n{more}\n' for sentence, sql, more in parts]
+    tables = [f'[[headlines]]\nsentence = "{sentence}"\nsql = """{sql}"""\n{more}\n' for sentence, sql, more in parts]
     path = root / "bi" / "dashboards" / "tea.toml"
     path.parent.mkdir(parents=True)
-    path.write_text('title = "Tea"\ndescription = "Tea."\n' + "".join(said) + CHART, encoding="utf-8")
+    path.write_text('title = "Tea"\ndescription = "Tea."\n' + "".join(tables) + CHART, encoding="utf-8")
     files = files_in([root])
     return dashboards(files)[0], files
 
 
 def test_a_headline_says_what_its_row_has_and_where(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    one, files = with_headlines(
+    board, files = with_headlines(
         tmp_path, ("Annotators disagree most at {entropy:decimal} bits of {votes:integer} votes.", MOST_DOUBTED, "")
     )
-    (found,) = headlines(con, one, files)
+    (found,) = headlines(con, board, files)
     ((dialogue, turn, record, entropy, votes),) = con.execute(MOST_DOUBTED).fetchall()
     assert found.text == f"Annotators disagree most at {entropy:.2f} bits of {votes} votes."
     assert [text for text, is_value in found.parts if is_value] == [f"{entropy:.2f}", str(votes)]
@@ -46,34 +47,25 @@ def test_a_headline_says_what_its_row_has_and_where(con: duckdb.DuckDBPyConnecti
 def test_values_are_written_by_their_format(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     sql = "select 0.363 as share, 5200 as turns, 'O {or} X' as labels, 2019 as year"
     sentence = "{share:percent} of {turns:integer} in {year}: {labels}, {{really}}."
-    one, files = with_headlines(tmp_path, (sentence, sql, 'link = "tasks?task=a.b"'))
-    (found,) = headlines(con, one, files)
+    board, files = with_headlines(tmp_path, (sentence, sql, 'link = "tasks?task=a.b"'))
+    (found,) = headlines(con, board, files)
     assert found.text == "36.3% of 5,200 in 2019: O {or} X, {really}."
     assert (found.dialogue_id, found.link) == (None, "tasks?task=a.b")
 
 
 def test_what_has_no_row_or_a_null_is_left_out(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    one, files = with_headlines(
+    board, files = with_headlines(
         tmp_path,
         ("Of {n} turns.", "select 1 as n where false", ""),
         ("Of {n:integer} turns.", "select null as n", ""),
         ("Of {n} words.", "select 3 as n, null as dialogue_id", ""),
     )
-    assert [found.text for found in headlines(con, one, files)] == ["Of 3 words."]
+    assert [found.text for found in headlines(con, board, files)] == ["Of 3 words."]
 
 
 @pytest.mark.parametrize(
     ("sentence", "sql", "more", "problem"),
-    [
-        ("Tea.", "select 1 as n", "", "a sentence names a column in braces"),
-        ("{n:roman} cups.", "select 1 as n", "", "integer, decimal, percent"),
-        ("{} cups.", "select 1 as n", "", "integer, decimal, percent"),
-        ("{n!r} cups.", "select 1 as n", "", "integer, decimal, percent"),
-        ("{n cups.", "select 1 as n", "", "expected '}' before end of string"),
-        ("{n} cups.", " ", "", "a headline has a query"),
-        ("{n} cups.", "select 1 as n", 'link = "https://tea.example"', "a link is the name of a page"),
-        ("{n} cups.", "select 1 as n", 'lnik = "tasks"', r"one of: link[\s\S]*unknown field `lnik`"),
-    ],
+    data_of(__file__)["a_broken_headline_is_named"],
 )
 def test_a_broken_headline_is_named(tmp_path: Path, sentence: str, sql: str, more: str, problem: str) -> None:
     with pytest.raises(CatalogueError, match=rf"tea\.toml: the declaration is broken[\s\S]*{problem}"):
@@ -92,9 +84,9 @@ def test_a_broken_headline_is_named(tmp_path: Path, sentence: str, sql: str, mor
 def test_a_headline_that_can_not_be_said_is_named_with_its_line(
     con: duckdb.DuckDBPyConnection, tmp_path: Path, sentence: str, sql: str, problem: str
 ) -> None:
-    one, files = with_headlines(tmp_path, (sentence, sql, ""))
+    board, files = with_headlines(tmp_path, (sentence, sql, ""))
     with pytest.raises(CatalogueError, match=rf"tea\.toml:4: the headline '{{n[\s\S]*{problem}"):
-        headlines(con, one, files)
+        headlines(con, board, files)
 
 
 SIPS = {"sips": Metric(title="Sips", sql="sum(sips)")}

@@ -57,7 +57,6 @@ _WRITTEN = {
 
 
 def shown(text: str) -> str:
-    """Return what LaTeX shows of a text; AssertionError for what acts on it."""
-    plain = re.sub(r"\{\\text[a-z]+\}|\{@\}|\\[%&$#_]", "", text)
-    assert not re.search(r"[\\{}%&$#_^~@<>|]", plain), text
+    """Return a text as LaTeX shows it; AssertionError for characters that act on it."""
+    assert not re.search(r"[\\{}%&$#_^~@<>|]", re.sub(r"\{\\text[a-z]+\}|\{@\}|\\[%&$#_]", "", text)), text
     return re.sub(r"\{\\text[a-z]+\}|\{@\}|\\([%&$#_])", lambda match: match[1] or _WRITTEN[match[0]], text)

@@ -87,7 +87,7 @@ def test_the_other_formats_say_it_too(cited: list[Citation]) -> None:
     assert [item["title"] for item in json.loads(formats.csl(cited))] == [citation.work_title for citation in cited]
     assert len(formats.text(cited).split("\n")) == len(cited) + 1
     described = yaml.safe_load(formats.cff("Odd", cited))
-    assert [reference["title"] for reference in described["references"]] == [one.work_title for one in cited]
+    assert [reference["title"] for reference in described["references"]] == [work.work_title for work in cited]
     assert len(described["authors"]) == len({str(author) for author in described["authors"]}) > 0
 
 
@@ -208,7 +208,7 @@ def test_libraries_read_the_bibtex(tmp_path_factory: pytest.TempPathFactory, cit
         assert invented.shown(entry["title"][1:-1]) == citation.work_title
         assert invented.shown(entry.get("note", "")) == citation.note
         names = [
-            (bare(family), bare(given), lineage) for family, given, lineage in by_pybtex[citation.corpus_id]["names"]
+            (bare(family), bare(first), lineage) for family, first, lineage in by_pybtex[citation.corpus_id]["names"]
         ]
         # It takes all blanks of Unicode for one.
         assert names == [(*(re.sub(r"\s+", " ", part).strip() for part in author), "") for author in citation.authors]

@@ -36,8 +36,7 @@ def test_a_corpus_or_the_view_of_one_is_cited_and_talkhouse_if_asked_for(sample:
 @pytest.mark.slow
 @pytest.mark.parametrize(("form", "name"), [("csl", "citation.json"), ("text", "citation.txt")])
 def test_other_formats(sample: Path, form: str, name: str) -> None:
-    shown = run("cite", "turns", "--db", sample, "--format", form)
-    assert shown.stdout == (GOLDEN / name).read_text(encoding="utf-8")
+    assert run("cite", "turns", "--db", sample, "--format", form).stdout == (GOLDEN / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ import pytest
 from talkhouse import migrations
 from tests.commands import on_a_terminal, run
 from tests.conftest import wait_for
+from tests.data_files import data_of
 
 
 def test_version() -> None:
@@ -31,8 +32,7 @@ def test_the_first_command_of_a_newcomer(tmp_path: Path) -> None:
     assert "invented sample" in shown.stdout
     (query,) = re.findall(r'talkhouse sql "(.*)"', shown.stdout)
     assert "breakdown_detection" in run("sql", query, cwd=tmp_path).stdout
-    again = run("build", cwd=tmp_path)
-    assert again.stdout.startswith("Nothing changed: talkhouse.duckdb is as it was built on ")
+    assert run("build", cwd=tmp_path).stdout.startswith("Nothing changed: talkhouse.duckdb is as it was built on ")
 
 
 def test_a_terminal_gets_colours_and_progress(tmp_path: Path) -> None:
@@ -42,8 +42,7 @@ def test_a_terminal_gets_colours_and_progress(tmp_path: Path) -> None:
 
 
 def test_status(sample: Path) -> None:
-    shown = run("status", "--db", sample).stdout
-    assert "dbdc3  Dialogue Breakdown Detection Challenge 3 (invented sample)" in shown
+    assert "dbdc3  Dialogue Breakdown Detection Challenge 3 (invented sample)" in run("status", "--db", sample).stdout
     found = json.loads(run("status", "--db", sample, "--json").stdout)
     with duckdb.connect(sample, read_only=True) as con:
         turns = con.execute("select count(*) from main.turns").fetchall()[0][0]
@@ -105,16 +104,7 @@ def test_a_wrong_query_says_what_there_is(sample: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
-    [
-        (["status", "--db", "none.duckdb"], 2, ["no warehouse here", "talkhouse build"]),
-        (["sql", "select 1", "--db", "none.duckdb"], 2, ["no warehouse here"]),
-        (["build", "--data", "nowhere"], 1, ["nowhere", "no such data folder", "next:"]),
-        (["build", "--corpus", "dbcd3"], 2, ["no corpus 'dbcd3'", "dbdc3"]),
-        (["build", "--db", "dbdc3.duckdb"], 2, ["named after a schema", "--db dbdc3_talks.duckdb"]),
-        (["ingest", "dbdc3", "nothing.zip"], 1, ["nothing.zip", "no such file"]),
-        (["ingest", "dbdc3"], 2, ["PATH"]),
-        (["frobnicate"], 2, ["frobnicate"]),
-    ],
+    data_of(__file__)["wrong_use_gets_one_clear_message"],
 )
 def test_wrong_use_gets_one_clear_message(tmp_path: Path, arguments: list[str], code: int, words: list[str]) -> None:
     shown = run(*arguments, cwd=tmp_path)
@@ -138,7 +128,7 @@ def test_ctrl_c_ends_a_build_cleanly(sample: Path, tmp_path: Path) -> None:
     data = tmp_path / "data" / "dbdc3"
     data.mkdir(parents=True)
     script = (
-        "import talkhouse.build.staging as staging, time\n"
+        "import talkhouse.load.staging as staging, time\n"
         "from pathlib import Path\n"
         "def slow(*a, **k):\n"
         "    Path('started').touch(); time.sleep(60)\n"

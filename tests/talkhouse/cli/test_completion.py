@@ -13,7 +13,7 @@ from tests.commands import COMMAND, on_a_terminal, run
 
 
 def completed(words: str, database: Path) -> list[str]:
-    """Return what bash would offer after TAB at the end of these words."""
+    """Return the completions that bash would offer after TAB at the end of these words."""
     environment = {
         "TALKHOUSE_DB": str(database),
         "_TALKHOUSE_COMPLETE": "bash_complete",

@@ -6,15 +6,14 @@ import pty
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from talkhouse.ingest.registry import corpora, sample_of
-from tests.commands import COMMAND, run
-from tests.file_server import File, FileServer, file_server, invented
+from tests.commands import COMMAND, read_terminal, run
+from tests.file_server import File, FileServer, invented
 from tests.samples import GROUPS, POSTS, RELEASES
 
 SLOW = pytest.mark.slow
@@ -23,26 +22,20 @@ BODY = invented(200_000)
 
 
 @pytest.fixture
-def server() -> Iterator[FileServer]:
-    with file_server() as running:
-        yield running
-
-
-@pytest.fixture
 def addresses(server: FileServer, tmp_path: Path) -> Path:
     """Addresses of the files of two corpora's samples, which the server has, and of a file of a third."""
-    given: dict[str, list[dict[str, str | None]]] = {POSTS: [{"path": "a.bin", "url": f"{server.url}/a.bin"}]}
+    sources: dict[str, list[dict[str, str | None]]] = {POSTS: [{"path": "a.bin", "url": f"{server.url}/a.bin"}]}
     for corpus_id in (RELEASES, GROUPS):
         sample = sample_of(corpora()[corpus_id])
-        given[corpus_id] = []
+        sources[corpus_id] = []
         for path in sorted(path for path in sample.rglob("*") if path.is_file()):
             inside, content = path.relative_to(sample).as_posix(), path.read_bytes()
             address = f"/{corpus_id}/{len(server.files)}"
             server.files[address] = File([(content, None)])
             digest = sha256(content).hexdigest() if len(server.files) % 2 else None
-            given[corpus_id].append({"path": inside, "url": server.url + address, "sha256": digest})
+            sources[corpus_id].append({"path": inside, "url": server.url + address, "sha256": digest})
     server.files["/a.bin"] = File([(BODY, '"1"')])
-    (tmp_path / "sources.json").write_text(json.dumps(given))
+    (tmp_path / "sources.json").write_text(json.dumps(sources))
     return tmp_path / "sources.json"
 
 
@@ -126,21 +119,11 @@ def test_a_terminal_is_asked(addresses: Path, server: FileServer, answer: bytes,
         [*COMMAND, *words], cwd=addresses.parent, env=environment, stdin=follower, stdout=follower, stderr=follower
     )
     os.close(follower)
-    shown = b""
-    while piece := _read(leader):
-        shown += piece
-    os.close(leader)
+    shown = read_terminal(leader)
     assert process.wait() == code, shown
     assert b"Do you accept the licence and the terms?" in shown
     assert (addresses.parent / "corpora" / POSTS / "a.bin").exists() == (code == 0)
     assert bool(server.requests) == (code == 0)
-
-
-def _read(leader: int) -> bytes:
-    try:
-        return os.read(leader, 65_536)
-    except OSError:  # the process has ended
-        return b""
 
 
 @SLOW

@@ -20,6 +20,7 @@ OTHERS = {
     "--jobs": {"make"},
     "--memory-limit": {"sql"},
     "--release": {"cite"},
+    "--remove": {"notes"},
     "--site": {"report"},
     "--split": {"ingest"},
     "--threshold": {"make", "overlap"},
@@ -79,6 +80,6 @@ def test_a_number_that_an_option_cannot_take_is_wrong_use(tmp_path: Path, sample
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("arguments", "value"), NUMBERS, ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize(("arguments", "value"), NUMBERS, ids=lambda item: str(item)[:60])
 def test_no_number_is_a_traceback(arguments: tuple[str, ...], value: str, tmp_path: Path, sample: Path) -> None:
     refused(arguments, value, tmp_path, sample)

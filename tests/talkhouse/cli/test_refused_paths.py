@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import talkhouse
-from talkhouse.build.request import from_data
-from talkhouse.ingest.known.origins import folders_in
 from talkhouse.ingest.registry import all_corpora, corpora, sample_of
+from talkhouse.ingest.registry.origins import folders_in
+from talkhouse.load.request import from_data
 from talkhouse.schema.errors import NotAWarehouse, SourceError, UsageError
 from tests.commands import run
 from tests.lanes import first_quick
@@ -35,6 +35,7 @@ WAYS: dict[str, tuple[list[str], dict[str, str]]] = {
     "dumps": (["make", POSTS, "closed", "--output", "made"], {}),
 }
 MORE: dict[str, tuple[list[str], dict[str, str]]] = {
+    "what lies next to a warehouse": (["files", "--db", "closed/in/w.duckdb"], {}),
     "a warehouse of the environment": (["check"], {"TALKHOUSE_DB": "closed/w.duckdb"}),
     "a warehouse for the browser": (["dashboard", "--db", "closed/w.duckdb"], {}),
     "a data folder itself": (["build", "--data", "closed"], {}),
@@ -58,7 +59,7 @@ MORE: dict[str, tuple[list[str], dict[str, str]]] = {
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Path]:
-    """A folder with one that nobody may enter."""
+    """A folder with one that may not be entered."""
     closed = tmp_path / "closed"
     (closed / "in").mkdir(parents=True)
     closed.chmod(0)
@@ -108,7 +109,7 @@ CHATS = 'title = "Chats"\nformat = "chat"\n[[files]]\npath = "*.jsonl"\n[dialogu
 
 @pytest.fixture
 def fixed(tmp_path: Path, sample: Path) -> Iterator[Path]:
-    """A folder with one in which nobody may write, nor in any inside of it."""
+    """A folder with a read-only one, all folders inside of it included."""
     folder = tmp_path / "fixed"
     shutil.copytree(sample_of(CORPUS), folder / "data" / CORPUS.id)
     shutil.copytree(DUMPS, folder / "dumps")

@@ -16,10 +16,10 @@ from rich.markup import escape
 
 from talkhouse.cli.terminal.console import Printer
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.query.row_stream import QueryRows
-from talkhouse.query.writers import write_markdown, write_table
+from talkhouse.escaping import escaped_json, visible, visible_json
+from talkhouse.export.row_stream import QueryRows
+from talkhouse.export.writers import write_markdown, write_table
 from talkhouse.schema.sql import literal
-from talkhouse.visible import escaped_json, visible, visible_json
 from tests.commands import on_a_terminal, run, run_bytes
 
 EVIL = (
@@ -201,7 +201,7 @@ def test_no_control_gets_through_the_printer(text: str) -> None:
     for is_terminal in (True, False):
         stream = io.StringIO()
         printer = Printer(file=stream, force_terminal=is_terminal, width=80, color_system=None)
-        printer.print(f"[bold]{escape(text)}[/] end", soft_wrap=True)
+        printer.print(f"[bold]{escape(text)}[/] end")
         assert UNSAFE.findall(OURS.sub("", stream.getvalue())) == []
 
 

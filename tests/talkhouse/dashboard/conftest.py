@@ -14,8 +14,8 @@ from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.build.template import open_template
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
+from talkhouse.load.template import open_template
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema import warehouse
 from tests import browser as browsers
@@ -29,19 +29,18 @@ Visit = Callable[..., AppTest]
 
 @pytest.fixture(scope="session", autouse=True)
 def as_served() -> Iterator[None]:
-    """Look for components in installed packages once, not for each page, and tell nobody of commands: as our server."""
+    """Look for components in packages once, not for each page, and send no statistics of commands, as our server."""
     with pytest.MonkeyPatch.context() as patch:
-        found = cache(manifest_scanner.scan_component_manifests)
-        patch.setattr(manifest_scanner, "scan_component_manifests", found)
-        told = config.get_option("browser.gatherUsageStats")
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        before = config.get_option("browser.gatherUsageStats")
         config.set_option("browser.gatherUsageStats", False)
         yield
-        config.set_option("browser.gatherUsageStats", told)
+        config.set_option("browser.gatherUsageStats", before)
 
 
 @pytest.fixture(autouse=True)
 def main_module() -> Iterator[None]:
-    """Restore the main module, in place of which Streamlit's tests put the page: new processes begin with it."""
+    """Restore the main module, which Streamlit's tests replace by the page: new processes begin with it."""
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main

@@ -27,17 +27,17 @@ def draw(page: str = "", /, **parameters: object) -> AppTest:
 
 
 def html(page: AppTest) -> str:
-    """Return what the page has as HTML."""
+    """Return the HTML of a page."""
     return "".join(element.proto.body for element in page.get("html"))
 
 
 def words(fragment: str) -> str:
-    """Return what a reader sees of HTML, with single blanks."""
+    """Return the visible text of HTML, with single blanks."""
     return " ".join(unescape(re.sub("<[^>]*>", " ", fragment)).split())
 
 
 def messages(page: AppTest) -> list[str]:
-    """Return what is shown as it is: commands, and what went wrong."""
+    """Return the texts shown verbatim: commands and errors."""
     return [code.value for code in page.code]
 
 

@@ -13,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from talkhouse.dashboard import links
 from talkhouse.dashboard.content import about
+from talkhouse.escaping import plain, visible
 from talkhouse.ingest.registry import corpora
 from talkhouse.releases.create import ReleaseRequest, create
 from talkhouse.schema.tables import metadata, qualified
-from talkhouse.visible import plain, visible
 from tests.browser import served
 from tests.browser import visit as visit_in
 from tests.samples import GROUPS, RELEASES
@@ -77,7 +77,7 @@ def tables(page: AppTest) -> list[dict[str, list[str]]]:
 
 
 def markdown(page: AppTest) -> list[str]:
-    return [one.value for one in page.markdown]
+    return [element.value for element in page.markdown]
 
 
 def asked(visit: Visit, path: Path, before: str, after: str) -> AppTest:
@@ -106,7 +106,7 @@ def test_what_differs_between_two_releases_is_said_when_asked(visit: Visit, rele
         assert f'<a href="{escape(address)}">' in html(page)
     assert escape(visible(evil)) in html(page)
     assert "<script" not in html(page)
-    assert not any("neither release" in one.value for one in page.caption)
+    assert not any("neither release" in element.value for element in page.caption)
 
 
 def test_what_was_compared_is_known_again_and_what_is_damaged_is_not_compared(visit: Visit, released: Released) -> None:
@@ -119,7 +119,7 @@ def test_what_was_compared_is_known_again_and_what_is_damaged_is_not_compared(vi
     finally:
         hidden.rename(objects)
     assert tables(again)[1] == first
-    assert [one.value for one in other.error] == ["This can't be shown."]
+    assert [element.value for element in other.error] == ["This can't be shown."]
     assert any("is damaged, and was not opened" in code.value for code in other.code)
 
 
@@ -132,7 +132,7 @@ def test_rows_are_looked_at_up_to_a_number_and_the_page_says_so(
     page = asked(visit, path, "first", "third")
     assert not page.exception
     assert html(page).count("</tr>") == 2
-    assert [one.value for one in page.caption if "There is more" in one.value]
+    assert [element.value for element in page.caption if "There is more" in element.value]
     monkeypatch.setenv("TALKHOUSE_RELEASES", str(path.parent / "releases"))
     other = Path(shutil.copyfile(path, path.with_name("other.duckdb")))
     with duckdb.connect(other) as con:
@@ -140,7 +140,7 @@ def test_rows_are_looked_at_up_to_a_number_and_the_page_says_so(
     st.cache_data.clear()
     page = asked(visit, other, "first", "third")
     assert links.read(evil, 2) not in unescape(html(page))
-    assert any("neither release" in one.value for one in page.caption)
+    assert any("neither release" in element.value for element in page.caption)
 
 
 def test_a_conversation_that_changed_is_a_click_away(browser: Browser, released: Released, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from talkhouse.dashboard.bookmarks import Bookmark
-from talkhouse.explore.search_index import make_index
-from talkhouse.explore.turn_vectors import make_from_file
+from talkhouse.search.search_index import make_index
+from talkhouse.search.turn_vectors import make_from_file
 from tests.accessibility import LOOKS, PHONE, Exempt, Look, Wrong, looks_of, show, wrong
 from tests.browser import Served, Visit, visit
 from tests.samples import RELEASES
@@ -63,13 +63,13 @@ def test_axe_finds_nothing_wrong(
 @pytest.mark.parametrize("looks", LOOKS)
 def test_nor_with_saved_runs(browser: Browser, two_runs: Compared, looks: Sequence[Look]) -> None:
     bookmarks = two_runs.folder / "kept.toml"
-    kept = [Bookmark("first", "errors", "a note", {"run": "careful"}), Bookmark("second", "tea")]
-    bookmarks.write_text("".join(one.text for one in kept))
+    saved = [Bookmark("first", "errors", "a note", {"run": "careful"}), Bookmark("second", "tea")]
+    bookmarks.write_text("".join(bookmark.text for bookmark in saved))
     with visit(browser, two_runs.pages.url) as visited:
         visited.open()
         assert breaking(visited, ["errors", "errors?of=Files", "scores", "bookmarks"], looks) == {}
         visited.press(visited.page.get_by_role("button", name="Remove").first)
-        assert bookmarks.read_text() == kept[1].text
+        assert bookmarks.read_text() == saved[1].text
         visited.open()
         visited.press(visited.page.get_by_role("button", name="Bookmark", exact=True))
         assert wrong(visited.page, STREAMLIT) == []
@@ -79,7 +79,7 @@ def test_nor_with_saved_runs(browser: Browser, two_runs: Compared, looks: Sequen
 
 
 def breaking(visited: Visit, paths: Sequence[str], looks: Sequence[Look]) -> dict[str, list[Wrong]]:
-    """Return what is wrong on pages, by the page and the look."""
+    """Return the violations on pages, by page and theme."""
     found: dict[str, list[Wrong]] = {}
     assert looks[0][1] == PHONE
     for number, path in enumerate(paths):

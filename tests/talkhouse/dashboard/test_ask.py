@@ -24,8 +24,7 @@ def test_an_average_that_means_nothing_is_refused_until_one_is_chosen() -> None:
 @pytest.mark.slow
 def test_an_address_has_a_whole_question_and_releases_are_never_added_up(served: Path) -> None:
     page = draw("ask", show="Annotations: Labels", by="Split", over="Release", **{"as": "Table"})
-    by_release = messages(page)[-1]
-    assert 'group by "release", "split"' in by_release
+    assert 'group by "release", "split"' in messages(page)[-1]
     page = draw("ask", show="Annotations: Labels", by="Split")
     assert "where is_default" in messages(page)[-1]
     with duckdb.connect(str(served), read_only=True) as con:
@@ -35,8 +34,7 @@ def test_an_address_has_a_whole_question_and_releases_are_never_added_up(served:
 @pytest.mark.slow
 @pytest.mark.usefixtures("empty")
 def test_of_a_warehouse_without_corpora_nothing_is_asked() -> None:
-    page = draw("ask")
-    assert "nothing to ask" in page.info[0].value
+    assert "nothing to ask" in draw("ask").info[0].value
 
 
 @pytest.mark.usefixtures("served")

@@ -12,24 +12,17 @@ from playwright.sync_api import Browser, expect
 
 from talkhouse.dashboard import bookmarks
 from talkhouse.dashboard.bookmarks import Bookmark
-from talkhouse.explore.search_index import make_index
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.search.search_index import make_index
 from tests.browser import Visit, visit
+from tests.data_files import data_of
 from tests.hostile import TEXTS
 from tests.predictions import BREAKDOWNS
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.conftest import Compared
 from tests.talkhouse.dashboard.pages import draw, html, messages
 
-SECOND = """\
-[[bookmark]]
-name = "second"
-page = "sql"
-[bookmark.choices]
-query = '''
-select 1
-# no comment'''
-"""
+SECOND = data_of(__file__)["second"]
 
 BY_HAND = f"""\
 # what we look at on Mondays
@@ -63,16 +56,15 @@ def test_a_file_that_is_edited_by_hand_stays_as_it_is_but_for_what_is_added_and_
     file.write_text(BY_HAND, newline="\r\n")
     choices = {"query": ['select "a"\r\n\\ \x7f """', "x"], "an odd.key": ["\u2028 '''"], "split": []}
     bookmarks.add("#4\n[[bookmark]]", "sql", "note\n# of two lines", choices)
-    added = file.read_bytes().decode()
-    assert added.startswith(BY_HAND.replace("\n", "\r\n"))
+    assert file.read_bytes().decode().startswith(BY_HAND.replace("\n", "\r\n"))
     last = bookmarks.read()[-1]
     assert (last.name, last.note, last.parameters) == ("#4\n[[bookmark]]", "note\n# of two lines", choices)
     with pytest.raises(TalkhouseError, match="already"):
         bookmarks.add("first", "home", "", {})
     for name in ("second", "nobody's", "#4\n[[bookmark]]"):
         bookmarks.remove(name)
-    kept = BY_HAND.replace(SECOND, "").replace("\n", "\r\n")
-    assert file.read_bytes().decode().rstrip() == kept.rstrip()
+    rest = BY_HAND.replace(SECOND, "").replace("\n", "\r\n")
+    assert file.read_bytes().decode().rstrip() == rest.rstrip()
     monkeypatch.delenv("TALKHOUSE_BOOKMARKS")
     monkeypatch.setenv("TALKHOUSE_DB", str(file.parent / "a.duckdb"))
     bookmarks.add("beside the warehouse", "read", "", {})
@@ -99,10 +91,10 @@ WRONG = {
 
 @pytest.mark.slow
 def test_a_file_that_is_none_of_ours_is_named_with_its_line_and_never_changed(file: Path) -> None:
-    for text, (line, said) in WRONG.items():
+    for text, (line, message) in WRONG.items():
         file.write_text(text)
         for change in (bookmarks.read, lambda: bookmarks.add("new", "read", "", {}), lambda: bookmarks.remove("a")):
-            with pytest.raises(TalkhouseError, match=re.escape(said)) as caught:
+            with pytest.raises(TalkhouseError, match=re.escape(message)) as caught:
                 change()
             assert str(caught.value).startswith(f"{file}:{line}: ")
         assert file.read_text() == text
@@ -116,7 +108,7 @@ def test_a_file_that_is_none_of_ours_is_named_with_its_line_and_never_changed(fi
     with pytest.raises(TalkhouseError, match="too many"):
         bookmarks.read()
     file.unlink()
-    file.write_text("".join(Bookmark(f"{one}", "a", choices={"b": "c" * 19_990}).text for one in range(99)))
+    file.write_text("".join(Bookmark(f"{number}", "a", choices={"b": "c" * 19_990}).text for number in range(99)))
     with pytest.raises(TalkhouseError, match="too many"):
         bookmarks.add("new", "read", "", {"b": ["c" * 19_990]})
     assert len(bookmarks.read()) == 99
@@ -143,13 +135,13 @@ def test_a_folder_that_is_read_only_is_said(file: Path) -> None:
 def test_two_that_save_at_once_lose_nothing() -> None:
     with ThreadPoolExecutor(8) as sessions:
         [*sessions.map(lambda number: bookmarks.add(f"{number}", "read", "", {}), range(40))]
-    assert {one.name for one in bookmarks.read()} == {f"{number}" for number in range(40)}
+    assert {bookmark.name for bookmark in bookmarks.read()} == {f"{number}" for number in range(40)}
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_a_file_of_somebody_else_acts_on_no_page_and_leads_to_no_page_that_is_not_there(file: Path) -> None:
-    kept = [
+    saved = [
         Bookmark(name=f"{place} {text}"[:200], page="read", note=text, choices={"text": text, text or "a": text})
         for place, text in enumerate(TEXTS)
     ]
@@ -158,9 +150,9 @@ def test_a_file_of_somebody_else_acts_on_no_page_and_leads_to_no_page_that_is_no
         "read": {"corpus": "nobodys"},
         "tasks": {"task": "nobodys.task"},
     }
-    kept += [Bookmark(name=f"to {page}", page=page, choices=choices) for page, choices in others.items()]
-    file.write_text("".join(one.text for one in kept))
-    assert bookmarks.read() == kept
+    saved += [Bookmark(name=f"to {page}", page=page, choices=choices) for page, choices in others.items()]
+    file.write_text("".join(bookmark.text for bookmark in saved))
+    assert bookmarks.read() == saved
     page = draw("bookmarks")
     assert html(page).count('href="read?') == len(TEXTS)
     for missing in ("corpus nobodys", "page https://outside.example"):
@@ -216,8 +208,8 @@ def test_each_state_comes_back_as_it_was(at_runs: Visit, two_runs: Compared, sta
     save = dialog.get_by_role("button", name="Save")
     for state in states:
         at_runs.open(state)
-        given, kept = (parse_qs(urlsplit(one).query) for one in (state, page.url))
-        assert given == kept
+        expected, found = (parse_qs(urlsplit(address).query) for address in (state, page.url))
+        assert expected == found
         saved[f"*{state}*"] = page.url, page.get_by_role("main").inner_text()
         at_runs.press(page.get_by_role("button", name="Bookmark", exact=True))
         if len(saved) == len(states):

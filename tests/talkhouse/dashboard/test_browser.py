@@ -9,16 +9,17 @@ import duckdb
 import pytest
 from playwright.sync_api import Browser, expect
 
-from talkhouse.build.run import build
 from talkhouse.dashboard import bookmarks, links
+from talkhouse.escaping import visible
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.run import build
 from talkhouse.notes import notes_file
 from talkhouse.notes.notes_file import NewNote
 from talkhouse.overlap.compute import overlap
 from talkhouse.overlap.request import OverlapRequest
-from talkhouse.visible import visible
 from tests.browser import MINUTE, Visit, served, visit
+from tests.data_files import data_of
 from tests.hostile import CORPUS, TEXTS, make_hostile
 from tests.samples import POSTS, RELEASES
 
@@ -31,17 +32,7 @@ _LED = """[...document.links].filter(link => link.hostname === 'outside.example'
     .map(link => link.outerHTML)"""
 """Links that lead out; that to the home page of a corpus may."""
 
-_OWN = """() => {
-    const before = {zred: "[", zlink: "[", zbold: "*", zcode: "`", zmath: "{$", skull: "/", smile: ":"};
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
-    while (walker.nextNode()) {
-        const text = walker.currentNode.data;
-        for (const [word, signs] of Object.entries(before))
-            for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
-                if (!at || !signs.includes(text[at - 1])) found.push(text);
-    }
-    return found;
-}"""
+_OWN = data_of(__file__)["own"]
 """Returns the texts in which a word has lost the sign before it: that sign was taken for Markdown."""
 
 

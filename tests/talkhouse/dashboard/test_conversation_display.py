@@ -57,8 +57,7 @@ def test_a_turn_of_a_pattern_is_a_line(text: str, shown: str) -> None:
 
 def test_a_turn_of_another_kind_or_pattern_stays_as_it_is() -> None:
     strict = Line(kind="submit", pattern="(?P<cards>[A-Z])", sentence="{cards}")
-    turns = [{**TURNS[0], "text": "A"}, {**TURNS[1], "kind": "submit", "text": "A,7"}]
-    assert lines_html(turns, [strict]) == {}
+    assert lines_html([{**TURNS[0], "text": "A"}, {**TURNS[1], "kind": "submit", "text": "A,7"}], [strict]) == {}
     assert "<i>" not in cards_html("<i>")
 
 
@@ -73,14 +72,14 @@ def test_a_group_is_read_with_who_stands_for_what(visit: Visit, sample: Path, co
     moves = [words(move) for move in re.findall(r'<li class="move">(.*?)</li>', drawn)]
     of_dialogue = [change for change in changes if change[0] == dialogue]
     assert len(moves) == len(of_dialogue)
-    for move, (_, turn, name, solution, said) in zip(moves, of_dialogue, strict=True):
+    for move, (_, turn, name, solution, stated) in zip(moves, of_dialogue, strict=True):
         assert move.startswith(f"{turn} {name}")
         assert f"→ {solution.replace(',', '')}" in move
-        assert said is None or said in move.partition(" after ")[0]
+        assert stated is None or stated in move.partition(" after ")[0]
     assert "&amp;&amp;" not in drawn
     assert "The cards on the table:" in words(drawn)
     assert "tracker" not in drawn
-    assert any("tracker" in one.value for one in page.markdown)
+    assert any("tracker" in element.value for element in page.markdown)
 
 
 @pytest.mark.slow

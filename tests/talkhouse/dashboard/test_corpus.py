@@ -8,19 +8,19 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.build.run import BuildResult
+from talkhouse.load.run import BuildResult
 from tests.declared.invented_corpora import DOCUMENTS
 from tests.samples import GROUPS, RELEASES
 from tests.talkhouse.dashboard.conftest import Visit
 
 
-def said(page: AppTest) -> str:
+def text_of(page: AppTest) -> str:
     """Everything that a page says in words, without the signs of Markdown that keep it as it is."""
     assert not page.exception
     assert not page.error
     kinds = (page.title, page.subheader, page.markdown, page.caption, page.info, page.code)
     tables = [str(table.value.to_dict()) for table in page.table]
-    return "\n".join([*(one.value for kind in kinds for one in kind), *tables]).replace("\\", "")
+    return "\n".join([*(element.value for kind in kinds for element in kind), *tables]).replace("\\", "")
 
 
 def a_chat(data: Path) -> None:
@@ -35,7 +35,7 @@ def test_the_datasheet_says_what_the_corpus_declares(
     visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection
 ) -> None:
     ((declared,),) = con.execute("select datasheet from main.corpora where corpus_id = ?", [RELEASES]).fetchall()
-    text = said(visit(sample, RELEASES, show="Datasheet"))
+    text = text_of(visit(sample, RELEASES, show="Datasheet"))
     for answer in json.loads(declared).values():
         for sentence in [answer] if isinstance(answer, str) else answer:
             assert sentence in text
@@ -48,7 +48,7 @@ def test_the_datasheet_says_what_the_corpus_declares(
 
 @pytest.mark.slow
 def test_each_split_of_a_task_leads_to_its_examples(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
-    text = said(visit(sample, RELEASES, show="Tasks and splits"))
+    text = text_of(visit(sample, RELEASES, show="Tasks and splits"))
     splits = con.execute(
         "select task, release, split, example_count from bi.splits where corpus_id = ?", [RELEASES]
     ).fetchall()
@@ -69,7 +69,7 @@ def test_the_licence_has_what_each_part_asks_and_how_to_cite(visit: Visit, chang
             '{GROUPS}' as corpus_id, 'all' as part, 'CC-BY-SA-4.0' as spdx, true as is_attribution,
             true as is_share_alike, false as is_non_commercial, false as is_unknown, 'Ask <them>.' as note
     """)
-    text = said(visit(path, GROUPS, show="Licence and citation"))
+    text = text_of(visit(path, GROUPS, show="Licence and citation"))
     for words in ("CC-BY-SA-4.0", "name the authors", "under the same licence", "Ask <them>.", f"@article{{{GROUPS}"):
         assert words in text
     assert "invented sample" not in text
@@ -77,7 +77,7 @@ def test_the_licence_has_what_each_part_asks_and_how_to_cite(visit: Visit, chang
 
 @pytest.mark.slow
 def test_findings_lead_to_their_places(visit: Visit, sample: Path, con: duckdb.DuckDBPyConnection) -> None:
-    text = said(visit(sample, RELEASES, show="Findings"))
+    text = text_of(visit(sample, RELEASES, show="Findings"))
     rules = con.execute(
         "select rule, count(*) from meta.findings where corpus_id = ? group by rule", [RELEASES]
     ).fetchall()
@@ -101,13 +101,13 @@ def test_further_dashboards_of_a_corpus_are_pages_and_old_addresses_stay(
         for name in ("more", "read"):
             con.execute("insert into meta.query_files values ('a_chat', ?, ?)", [f"bi/dashboards/{name}.toml", more])
     page = visit(path, "charts")
-    assert said(page) == said(visit(path, "a_chat"))
+    assert text_of(page) == text_of(visit(path, "a_chat"))
     parts = [tab.label for tab in page.tabs]
     assert parts == ["Charts", "Datasheet", "Licence and citation", "Tasks and splits", "Overlap", "Findings"]
     for name in ("more", "a_chat_read"):
         assert visit(path, name).title[0].value.startswith("More")
     assert not visit(path, "read").tabs
     # A corpus of a page of TOML has less to say.
-    assert "This corpus declares no datasheet." in said(visit(path, "a_chat", show="Datasheet"))
+    assert "This corpus declares no datasheet." in text_of(visit(path, "a_chat", show="Datasheet"))
     for name in parts:
-        assert said(visit(path, "a_chat", show=name))
+        assert text_of(visit(path, "a_chat", show=name))

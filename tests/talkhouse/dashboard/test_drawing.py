@@ -52,8 +52,8 @@ def test_a_mark_leads_to_what_it_stands_for(
 
 
 def test_a_mark_of_a_corpus_and_of_a_task_leads_to_its_own(of_samples: ServedWarehouse) -> None:
-    (of_corpus,) = (one for one in dashboards() if one.folder == RELEASES)
-    by_bot = next(one for one in of_corpus.dashboard.charts if one.x == "bot")
+    (of_corpus,) = (board for board in dashboards() if board.folder == RELEASES)
+    by_bot = next(chart for chart in of_corpus.dashboard.charts if chart.x == "bot")
     rows = pl.DataFrame([dict.fromkeys(by_bot.columns, "A")])
     assert f"corpus={RELEASES}" in (leads(of_samples, by_bot, rows, {}) or [""])[0]
     by_task = chart(x="task", by=("split",))
@@ -63,8 +63,8 @@ def test_a_mark_of_a_corpus_and_of_a_task_leads_to_its_own(of_samples: ServedWar
 
 
 def test_a_mark_of_an_outcome_leads_to_conversations_that_have_it(of_samples: ServedWarehouse) -> None:
-    charts = (one for declared in dashboards() if declared.folder == GROUPS for one in declared.dashboard.charts)
-    by_outcome = next(one for one in charts if one.by == ("outcome",))
+    charts = (chart for declared in dashboards() if declared.folder == GROUPS for chart in declared.dashboard.charts)
+    by_outcome = next(chart for chart in charts if chart.by == ("outcome",))
     rows = pl.DataFrame([dict.fromkeys(by_outcome.columns, 5) | {"outcome": "gain"}])
     assert leads(of_samples, by_outcome, rows, {}) == [links.read(corpus=GROUPS, outcome=f"{GROUPS}.outcome=gain")]
     chosen = ConversationSelection({"outcome": (f"{GROUPS}.outcome=gain",)})

@@ -14,6 +14,9 @@ import pytest
 
 from talkhouse.dashboard.guard import Guard
 from tests.browser import Served, served
+from tests.data_files import data_of
+
+DATA = data_of(__file__)
 
 Headers = list[tuple[str, str]]
 
@@ -37,17 +40,7 @@ OTHER_ORIGINS = [
     *("null", "", "http://127.0.0.1", "http://127.0.0.1:9999", "http://localhost:9999", "https://{host}"),
     *("http://{host}/", "http://{host}.outside.example", "http://outside.example", "file://"),
 ]
-NO_TOKENS = [
-    {},
-    {"cookie": "talkhouse-{port}="},
-    {"cookie": "talkhouse-{port}={token}x"},
-    {"cookie": "talkhouse-9999={token}"},
-    {"cookie": "talkhouse={token}"},
-    {"cookie": 'talkhouse-{port}="{token}"'},
-    {"cookie": "a=talkhouse-{port}={token}"},
-    {"authorization": "Bearer {token}"},
-    {"referer": "http://127.0.0.1:{port}/?token={token}"},
-]
+NO_TOKENS = DATA["no_tokens"]
 TOKENS = [{"cookie": "talkhouse-{port}={token}"}, {"cookie": "a=1; talkhouse-{port}=x; talkhouse-{port}={token}; b"}]
 PATHS = [
     *("/", "/read?dialogue=dbdc3:CIC9001", "/?token=", "/?token=wrong", "/?Token={token}", "/favicon.png"),
@@ -75,7 +68,7 @@ def guarded(token: str | None) -> Guard:
 
 
 def asked(guard: Guard, headers: Headers, kind: str = "http", path: str = "/", method: str = "GET") -> list[Any]:
-    """Ask a guard, and return what it sends."""
+    """Send a request to a guard, and return its messages."""
     sent: list[Any] = []
     plain, _, query = path.partition("?")
     scope = {
@@ -111,13 +104,13 @@ def filled(headers: dict[str, str], **values: object) -> Headers:
 @pytest.mark.parametrize("token", [TOKEN, None])
 def test_only_who_knows_the_token_and_asks_from_a_page_of_this_server_passes(token: str | None) -> None:
     guard = guarded(token)
-    for kind, name, given in product(("http", "websocket"), HOSTS + OTHER_HOSTS, TOKENS + NO_TOKENS):
+    for kind, name, credentials in product(("http", "websocket"), HOSTS + OTHER_HOSTS, TOKENS + NO_TOKENS):
         host = name.format(port=PORT)
         for origin in [None, "http://{host}", *OTHER_ORIGINS]:
             origins = [] if origin is None else [("origin", origin.format(host=host))]
-            sent = asked(guard, [("host", host), *origins, *filled(given, port=PORT, token=TOKEN)], kind)
-            may = name in HOSTS and origin in (None, "http://{host}") and (token is None or given in TOKENS)
-            assert passed(sent) == may, (kind, host, origin, given)
+            sent = asked(guard, [("host", host), *origins, *filled(credentials, port=PORT, token=TOKEN)], kind)
+            may = name in HOSTS and origin in (None, "http://{host}") and (token is None or credentials in TOKENS)
+            assert passed(sent) == may, (kind, host, origin, credentials)
             if not may:
                 assert sent[0] in ({"type": "websocket.close"},) or sent[0]["status"] == 403
 
@@ -195,10 +188,10 @@ def test_no_path_of_the_server_answers_without_the_token(pages: Served) -> None:
     url, _, token = pages.url.partition("/?token=")
     port = int(url.rpartition(":")[2])
     values = {"port": port, "token": token}
-    for path, method, given in product(PATHS, ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"), NO_TOKENS):
-        headers = [("Host", f"127.0.0.1:{port}"), *filled(given, **values)]
+    for path, method, credentials in product(PATHS, ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"), NO_TOKENS):
+        headers = [("Host", f"127.0.0.1:{port}"), *filled(credentials, **values)]
         status, text = answer(port, method, path.format(**values), headers)
-        assert status == 403, (path, method, given)
+        assert status == 403, (path, method, credentials)
         assert method == "HEAD" or "<code>talkhouse dashboard</code> printed" in text
     for path in ("/", "/read", "/_stcore/health", "/_stcore/host-config", "/favicon.png"):
         status, _ = answer(port, "GET", path, [("Host", f"127.0.0.1:{port}"), *filled(TOKENS[0], **values)])
@@ -209,56 +202,21 @@ def test_no_path_of_the_server_answers_without_the_token(pages: Served) -> None:
 def test_the_server_refuses_other_names_and_origins(pages: Served) -> None:
     url, _, token = pages.url.partition("/?token=")
     port = int(url.rpartition(":")[2])
-    for name, origin, given in product(HOSTS + OTHER_HOSTS, [None, "http://{host}", *OTHER_ORIGINS], [*TOKENS, {}]):
+    for name, origin, sent in product(HOSTS + OTHER_HOSTS, [None, "http://{host}", *OTHER_ORIGINS], [*TOKENS, {}]):
         host = name.format(port=port)
         origins = [] if origin is None else [("Origin", origin.format(host=host))]
-        headers = [("Host", host), *origins, *filled(given, port=port, token=token)]
-        may = name in HOSTS and origin in (None, "http://{host}") and given in TOKENS
+        headers = [("Host", host), *origins, *filled(sent, port=port, token=token)]
+        may = name in HOSTS and origin in (None, "http://{host}") and sent in TOKENS
         assert answer(port, "GET", "/", headers)[0] == (200 if may else 403), headers
         assert answer(port, "GET", "/_stcore/health", headers)[0] == (200 if may else 403), headers
         assert answer(port, "GET", "/_stcore/stream", [*headers, *WEBSOCKET])[0] == (101 if may else 403), headers
 
 
-CONFIG = """
-[server]
-enableCORS = false
-corsAllowedOrigins = ["http://outside.example"]
-enableXsrfProtection = false
-allowedHosts = ["*"]
-enableAgentApi = true
-enableStaticServing = true
-scriptHealthCheckEnabled = true
-cookieSecret = "known"
-baseUrlPath = "elsewhere"
-maxUploadSize = 1
-sslCertFile = "cert.pem"
-[server.trustedUserHeaders]
-X-User = "email"
-[client]
-showErrorDetails = "none"
-allowedOrigins = ["http://outside.example"]
-[browser]
-gatherUsageStats = true
-[runner]
-magicEnabled = true
-[theme]
-base = "http://127.0.0.1:1/theme.toml"
-[theme.sidebar.light]
-base = "dark"
-[secrets]
-files = ["secrets.toml"]
-"""
+CONFIG = DATA["config"]
 
 SECRETS = 'LD_PRELOAD = "outside.so"\nTALKHOUSE_SECRET = "outside"\n'
 
-ENVIRONMENT = {
-    "STREAMLIT_SERVER_COOKIE_SECRET": "known",
-    "STREAMLIT_SERVER_ENABLE_CORS": "false",
-    "STREAMLIT_SERVER_ENABLE_AGENT_API": "true",
-    "STREAMLIT_MAPBOX_TOKEN": "known",
-    "WEB_CONCURRENCY": "many",
-    "FORWARDED_ALLOW_IPS": "*",
-}
+ENVIRONMENT = DATA["environment"]
 
 IMPOSE = """
 import json, os
@@ -356,8 +314,8 @@ def test_a_server_in_a_hostile_folder_is_as_any_other(hostile: Path, sample: Pat
             assert answer(port, "GET", "/", headers)[0] == (200 if is_own else 403)
             assert answer(port, "GET", "/_stcore/stream", [*headers, *WEBSOCKET])[0] == (101 if is_own else 403)
         assert answer(port, "GET", "/", [("Host", f"outside.example:{port}"), *known])[0] == 403
-        _, said = answer(port, "GET", "/_stcore/agent/openapi.json", [host, *known])
-        assert "is not currently agent-accessible" in said
+        _, body = answer(port, "GET", "/_stcore/agent/openapi.json", [host, *known])
+        assert "is not currently agent-accessible" in body
         assert pages.stop()[0] == 0
         assert len(pages.output.read_text().splitlines()) == 1
 

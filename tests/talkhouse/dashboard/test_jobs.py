@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import talkhouse
-from talkhouse.explore.turn_vectors import make_from_file
+from talkhouse.search.turn_vectors import make_from_file
 from tests.browser import Visit, served, visit
 from tests.commands import run
 from tests.samples import GROUPS, RELEASES
@@ -124,8 +124,8 @@ def test_find_a_dialogue_where_annotators_disagree(reader: Reader) -> None:
     shown = reader.main.locator(".turn .counts")
     shown.first.wait_for()
     counts = shown.all_inner_texts()
-    votes = [[int(number) for number in re.findall(r" (\d+)", one)] for one in counts]
-    assert any(len(given) > 1 and 2 * max(given) <= sum(given) for given in votes), counts
+    votes = [[int(number) for number in re.findall(r" (\d+)", count)] for count in counts]
+    assert any(len(labels) > 1 and 2 * max(labels) <= sum(labels) for labels in votes), counts
 
 
 def test_read_a_dialogue(reader: Reader) -> None:
@@ -253,8 +253,7 @@ def test_find_what_is_like_a_turn_by_meaning(browser: Browser, two_runs: Compare
         window.open()
         reader.go("Read")
         reader.click(reader.first_conversation)
-        like = reader.main.locator("a.like").first
-        reader.click(like)
+        reader.click(reader.main.locator("a.like").first)
         reader.click(reader.main.get_by_text("by meaning", exact=True))
         assert "by=meaning" in reader.page.url
         asked = parse_qs(urlsplit(reader.page.url).query)

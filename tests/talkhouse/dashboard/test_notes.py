@@ -8,8 +8,7 @@ import duckdb
 import pytest
 from playwright.sync_api import Browser, expect
 
-from talkhouse.notes.notes_file import NewNote, add, path_for, read
-from talkhouse.notes.states import text_hash
+from talkhouse.notes.notes_file import NewNote, add, path_for, read, text_hash
 from tests.accessibility import PHONE, Look
 from tests.browser import served, visit
 from tests.commands import run as start
@@ -28,7 +27,7 @@ def test_a_note_is_written_shown_sent_away_taken_back_and_removed(
     sample: Path, tmp_path: Path, browser: Browser
 ) -> None:
     warehouse = Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
-    notes, said = path_for(warehouse), texts(warehouse)
+    notes, turns = path_for(warehouse), texts(warehouse)
     (tmp_path / "served").mkdir()
     with served(warehouse, tmp_path / "served") as pages, visit(browser, pages.url) as visited:
         page = visited.page
@@ -44,14 +43,14 @@ def test_a_note_is_written_shown_sent_away_taken_back_and_removed(
         expect(at_turn.locator(".says")).to_have_text(SHOWN)
         assert at_turn.locator("b, a").count() == 0
         expect(page.get_by_role("textbox", name="Note on turn 4")).to_have_value("")
-        (kept,) = read(notes)
-        assert (kept.turn_index, kept.label, kept.note, kept.source) == (4, "wrong gold", HOSTILE, "page")
-        assert kept.text_sha256 == text_hash(said[4])
+        (stored,) = read(notes)
+        assert (stored.turn_index, stored.label, stored.note, stored.source) == (4, "wrong gold", HOSTILE, "page")
+        assert stored.text_sha256 == text_hash(turns[4])
 
         done = start("export", RELEASES, "--for", "labelstudio", "--notes", "--output", "tasks", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         tasks = json.loads((tmp_path / "tasks" / "tasks.json").read_text())
-        (task,) = (one for one in tasks if one["data"]["dialogue_id"] == DIALOGUE)
+        (task,) = (item for item in tasks if item["data"]["dialogue_id"] == DIALOGUE)
         (tmp_path / "back.json").write_text(json.dumps([annotated(task)]))
         assert start("notes", "--take", "back.json", cwd=tmp_path).stdout == "Took 5 notes\n"
 

@@ -10,21 +10,14 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.tables import metadata, qualified
 from tests.commands import run
+from tests.data_files import data_of
 from tests.talkhouse.dashboard.pages import draw, html, messages
 
 PLACES = {"split", "release"}
 """Columns by which a task view and ``main.examples`` find each other; each is null in some corpus anyway."""
 
 PAGES = ["", "read", "quality", "sql", *(file.name for file in dashboards() if file.name != "quality")]
-COMMANDS = [
-    ("status",),
-    ("views",),
-    ("findings",),
-    ("search", "tea"),
-    ("show", "dbdc3:CIC9001"),
-    ("report", "--output", "r.html"),
-    ("export", "--for", "superset", "--output", "b.zip"),
-]
+COMMANDS = data_of(__file__)["commands"]
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, expect
 from streamlit.testing.v1 import AppTest
 
 from talkhouse.dashboard.outcomes import as_file
-from talkhouse.query.formats import ExportFormat
+from talkhouse.export.formats import ExportFormat
 from tests.browser import Visit, visit
 from tests.predictions import BREAKDOWNS, OF_EVALUATION
 from tests.talkhouse.dashboard.conftest import Compared
@@ -30,12 +30,12 @@ RUNS = {"run": "careful", "beside": "<b>*bold*</b>"}
 
 def test_choices_of_the_address_are_counted_and_listed(two_runs: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TALKHOUSE_DB", str(two_runs.warehouse))
-    right, ours, theirs = two_runs.right, *two_runs.labels
+    right, first, second = two_runs.right, *two_runs.labels
     page = draw("errors", **RUNS)
-    both = Counter((ours[key][0] == label, theirs[key][0] == label) for key, label in right.items())
-    differing = [key for key in right if ours[key][0] != theirs[key][0]]
-    said = page.markdown[-1].value.replace("\\", "")
-    assert said == (
+    both = Counter((first[key][0] == label, second[key][0] == label) for key, label in right.items())
+    differing = [key for key in right if first[key][0] != second[key][0]]
+    counted = page.markdown[-1].value.replace("\\", "")
+    assert counted == (
         f"Of {len(right)} examples, careful is right on {both[True, True] + both[True, False]} and <b>*bold*</b> is "
         f"right on {both[True, True] + both[False, True]}: both right {both[True, True]}, only careful "
         f"{both[True, False]}, only <b>*bold*</b> {both[False, True]}, both wrong {both[False, False]}. "
@@ -44,8 +44,8 @@ def test_choices_of_the_address_are_counted_and_listed(two_runs: Compared, monke
     assert "<b>*bold*" not in html(page)
     assert listed(page) == len(differing)
     (record, turn), label = next((key, right[key]) for key in differing)
-    pair = f"{label} → {ours[record, turn][0]} / {theirs[record, turn][0]}"
-    alike = [key for key in differing if (right[key], ours[key][0], theirs[key][0]) == (label, pair[4], pair[8])]
+    pair = f"{label} → {first[record, turn][0]} / {second[record, turn][0]}"
+    alike = [key for key in differing if (right[key], first[key][0], second[key][0]) == (label, pair[4], pair[8])]
     page = draw("errors", **RUNS, by_answer=pair)
     assert listed(page) == len(alike)
     shown = words(html(page))
@@ -57,8 +57,8 @@ def test_choices_of_the_address_are_counted_and_listed(two_runs: Compared, monke
 
 def listed(page: AppTest) -> int:
     """Read how many examples are listed."""
-    found = (re.match(r"(\d+) examples? in ", one.value) for one in page.caption)
-    return next(int(one[1]) for one in found if one)
+    found = (re.match(r"(\d+) examples? in ", caption.value) for caption in page.caption)
+    return next(int(match[1]) for match in found if match)
 
 
 def test_rows_go_out_in_each_format_of_an_export(tmp_path: Path) -> None:
@@ -80,8 +80,7 @@ def test_rows_go_out_in_each_format_of_an_export(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("empty")
 def test_without_saved_runs_it_says_how_to_begin() -> None:
-    page = draw("errors")
-    assert "--save RUN" in page.info[0].value
+    assert "--save RUN" in draw("errors").info[0].value
     assert draw("errors", of="Files").info[0].value == "No task of this warehouse can be scored."
 
 
@@ -93,8 +92,7 @@ def test_a_file_of_scores_that_is_none_is_said(
     monkeypatch.setenv("TALKHOUSE_DB", str(path))
     with duckdb.connect(tmp_path / "scores.duckdb") as con:
         con.execute("create table runs as select 'a' as run")
-    page = draw("errors")
-    assert "this is not a file of saved runs" in messages(page)[0]
+    assert "this is not a file of saved runs" in messages(draw("errors"))[0]
 
 
 @pytest.fixture
@@ -123,8 +121,7 @@ def test_files_are_read_in_the_browser_and_not_kept(at_runs: Visit, two_runs: Co
     differing = sum(two_runs.labels[0][key][0] != two_runs.labels[1][key][0] for key in two_runs.right)
     expect(page.get_by_text(f"They differ on {differing}.")).to_be_visible()
     assert not [*two_runs.served.glob("talkhouse-*")]
-    address = page.url
-    page.goto(address)
+    page.goto(page.url)
     at_runs.drawn()
     expect(page.get_by_text("They differ on")).to_have_count(0)
 

@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from talkhouse.overlap.read import shared_spans
+from tests.data_files import data_of
 from tests.hostile import TEXTS
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import html, messages
@@ -54,11 +55,11 @@ def test_the_matrix_has_the_counts_of_all_expected_matches_and_texts_stand_side_
     phrases = Counter((row["place"], row["other_place"]) for row in rows if row["is_phrase"])
     tiles = matrix(page)
     pairs = {pair for pair in (evidence | phrases) if pair[0].startswith(f"{TESTED}/")}
-    assert {pair for pair, said in tiles.items() if said != "\N{EN DASH}"} == pairs
+    assert {pair for pair, cell in tiles.items() if cell != "\N{EN DASH}"} == pairs
     for pair in pairs:
-        said = f"{evidence[pair] / units[pair[0]]:.1%} {evidence[pair]} of {units[pair[0]]}"
+        share = f"{evidence[pair] / units[pair[0]]:.1%} {evidence[pair]} of {units[pair[0]]}"
         number = phrases[pair]
-        assert tiles[pair] == said + (f" {number} phrase{'s' * (number != 1)}" if number else "")
+        assert tiles[pair] == share + (f" {number} phrase{'s' * (number != 1)}" if number else "")
     # Below it, each match that is evidence of the pair that is chosen, with both texts and the ways to them.
     place, other_place = page.selectbox(key="overlap_places").value.split(" in ")
     with duckdb.connect(with_overlap, read_only=True) as con:
@@ -67,9 +68,9 @@ def test_the_matrix_has_the_counts_of_all_expected_matches_and_texts_stand_side_
         }
     side = re.compile(r'<div class="at">.*?href="(.*?)".*?<div class="said"[^>]*>(.*?)</div>', re.DOTALL)
     shown = {}
-    for address, said in side.findall(html(page)):
+    for address, share in side.findall(html(page)):
         to = parse_qs(unescape(address).partition("?")[2])
-        shown[to["dialogue"][0], int(to["turn"][0])] = said
+        shown[to["dialogue"][0], int(to["turn"][0])] = share
     wanted = [
         row for row in rows if (row["place"], row["other_place"]) == (place, other_place) and not row["is_phrase"]
     ]
@@ -84,12 +85,12 @@ def test_a_task_has_the_verdict_on_the_example_that_is_shown(visit: Visit, with_
     wanted = {row["example_index"]: row["verdict"] for row in expected("examples") if row["task"] == "answer"}
     leaking = next(index for index, verdict in wanted.items() if verdict == "turn")
     page = visit(with_overlap, "tasks", task=f"{TESTED}.answer", task_split="test", example=str(leaking + 1))
-    (said,) = [one.value for one in page.markdown if one.value.startswith("Verdict on this example")]
-    assert "**turn**" in said
-    assert "](<read?dialogue=" in said
+    (verdict,) = [element.value for element in page.markdown if element.value.startswith("Verdict on this example")]
+    assert "**turn**" in verdict
+    assert "](<read?dialogue=" in verdict
     share = sum(verdict in ("dialogue", "both", "turn") for verdict in wanted.values())
     sentence = f"{share / len(wanted):.1%} of the examples of {TESTED}.answer, test ({share} of {len(wanted)}) repeat"
-    assert any(sentence in one.value.replace("\\", "") for one in page.markdown)
+    assert any(sentence in element.value.replace("\\", "") for element in page.markdown)
 
 
 @pytest.mark.slow
@@ -99,12 +100,12 @@ def test_a_page_says_what_to_run_where_no_file_fits_and_never_computes_one(visit
         con.execute(f"insert into main.texts by name select 'a' as text_id, '{TESTED}' as corpus_id, 'a' as text")
     old = file.read_bytes()
     page = visit(with_overlap, TESTED, show="Overlap")
-    assert ["another state" in one.value and "`talkhouse overlap`" in one.value for one in page.warning] == [True]
+    assert ["another state" in item.value and "`talkhouse overlap`" in item.value for item in page.warning] == [True]
     assert 'class="matrix"' not in html(page)
     assert file.read_bytes() == old
     file.unlink()
     for page in (visit(with_overlap, TESTED, show="Overlap"), visit(with_overlap, "tasks", task=f"{TESTED}.answer")):
-        assert any("`talkhouse overlap`" in one.value for one in page.info)
+        assert any("`talkhouse overlap`" in element.value for element in page.info)
     assert [*file.parent.iterdir()] == [with_overlap]
     file.write_bytes(b"not a database")
     page = visit(with_overlap, TESTED, show="Overlap")
@@ -139,28 +140,17 @@ def test_nothing_that_a_strangers_file_says_acts(visit: Visit, with_overlap: Pat
 @pytest.mark.slow
 @pytest.mark.parametrize("length", [2, 3, 8])
 def test_what_is_marked_are_the_runs_that_both_texts_have(length: int) -> None:
-    texts = (
-        ("The FIRST ferry leaves at seven!", "On Sundays the first  ferry leaves (at eight)."),
-        (
-            "\u65e5\u66dc\u65e5\u306e\u6700\u521d\u306e\u8239\u306f",
-            "\u65e5\u66dc\u306e\u6700\u521d\u306e\u8239\u306f\u4e03\u6642",
-        ),
-        ("one\0two three", "ONE two\nthree four"),
-        ("cafe\u0301 ok", "CAF\u00c9, ok?"),
-        ("\U0001f331 ?!", "ok"),
-        ("", "ok"),
-        ("a b c d e f g h i j", "x a b c d e f g h y"),
-    )
+    texts = data_of(__file__)["texts"]
     with duckdb.connect() as con:
         for pair in texts:
             tokens = [
-                [] if found == [one] and not one.isalnum() else found
-                for one in pair
-                for found in [brute_force.tokens(one)]
+                [] if found == [text] and not text.isalnum() else found
+                for text in pair
+                for found in [brute_force.tokens(text)]
             ]
             size = max(min(length, *map(len, tokens)), 1)
             runs = [{tuple(some[at : at + size]) for at in range(len(some) - size + 1)} for some in tokens]
-            for said, some, spans in zip(pair, tokens, shared_spans(con, *pair, length), strict=True):
+            for text, some, spans in zip(pair, tokens, shared_spans(con, *pair, length), strict=True):
                 at = {
                     place
                     for place in range(len(some) - size + 1)
@@ -169,5 +159,5 @@ def test_what_is_marked_are_the_runs_that_both_texts_have(length: int) -> None:
                 wanted = [
                     token for place, token in enumerate(some) if any(first <= place < first + size for first in at)
                 ]
-                assert [token for first, last in spans for token in brute_force.tokens(said[first:last])] == wanted
+                assert [token for first, last in spans for token in brute_force.tokens(text[first:last])] == wanted
                 assert all(first < last for first, last in spans)

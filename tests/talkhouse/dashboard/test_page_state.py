@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from talkhouse.dashboard.content.search import SearchState
 from talkhouse.dashboard.outcomes import ErrorsState
 from talkhouse.dashboard.page_state import PageState
-from talkhouse.dashboard.reading.state import ReadState
+from talkhouse.dashboard.reading.selection import ReadState
 
 KINDS: tuple[type[PageState], ...] = (ReadState, SearchState, ErrorsState)
-NAMES = sorted({"unknown"}.union(*({*kind.FACETS, *(one.name for one in fields(kind))} for kind in KINDS)))
+NAMES = sorted({"unknown"}.union(*({*kind.FACETS, *(field.name for field in fields(kind))} for kind in KINDS)))
 VALUES = st.lists(st.sampled_from(["", "0", "1", "12", "-3", "9" * 10, "True", "٣"]) | st.text(max_size=5), max_size=3)
 
 
@@ -21,7 +21,7 @@ def test_reading_an_address_and_writing_it_are_inverse(
 ) -> None:
     state = kind.from_parameters(parameters)
     assert kind.from_parameters(state.query()) == state
-    known = {*kind.FACETS, *(one.name for one in fields(kind))}
+    known = {*kind.FACETS, *(field.name for field in fields(kind))}
     assert state.query().keys() <= parameters.keys() & known
     facet = kind.FACETS[0]
     there, back = state.toggled(facet, value), state.toggled(facet, value).toggled(facet, value)

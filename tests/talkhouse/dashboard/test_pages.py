@@ -10,13 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from talkhouse import migrations
-from talkhouse.build.run import BuildResult, build
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ChartKind
 from talkhouse.charts.words import FilledHeadline
 from talkhouse.dashboard.drawing import line
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import BuildResult, build
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
 from tests.talkhouse.dashboard.conftest import Visit
@@ -24,7 +24,7 @@ from tests.talkhouse.dashboard.pages import html, messages
 
 CITED = Path(__file__).parents[1] / "citation" / "golden" / "citation.bib"
 
-PAGES = ["", "read", "tasks", "quality", "sql", *(one.name for one in dashboards() if one.name != "quality")]
+PAGES = ["", "read", "tasks", "quality", "sql", *(board.name for board in dashboards() if board.name != "quality")]
 SAMPLES = Path("ingest/corpora")
 
 
@@ -76,7 +76,7 @@ def test_every_page_is_drawn_without_mpchat(visit: Visit, without_mpchat: Path, 
 
 @pytest.mark.slow
 def test_every_declared_dashboard_is_a_page_with_its_charts(visit: Visit, sample: Path) -> None:
-    (dbdc3,) = (one.dashboard for one in dashboards() if one.name == "dbdc3")
+    (dbdc3,) = (board.dashboard for board in dashboards() if board.name == "dbdc3")
     page = visit(sample, "dbdc3")
     kinds = [chart.kind for chart in dbdc3.charts]
     assert page.title[0].value == "DBDC3"
@@ -97,9 +97,9 @@ def test_a_chart_that_can_not_be_computed_says_so_in_its_place(
     headline, *charts = (error.value for error in page.error)
     assert headline.startswith("The headline 'After the question")
     assert charts == [f"The chart '{title}' can't be shown." for title in broken]
-    said = [message for message in messages(page) if "Referenced column" in message]
-    assert len(said) == 1 + len(broken)
-    assert all(".toml:" in message for message in said)
+    wrong = [message for message in messages(page) if "Referenced column" in message]
+    assert len(wrong) == 1 + len(broken)
+    assert all(".toml:" in message for message in wrong)
     assert numbers(page)["Dialogues"] == str(con.execute("select count(*) from mantis.conversations").fetchall()[0][0])
 
 
@@ -110,8 +110,7 @@ def test_home_counts_what_is_there(visit: Visit, sample: Path, con: duckdb.DuckD
         assert numbers(page)[title] == f"{count:,}"
     for (title,) in con.execute("select title from main.corpora").fetchall():
         assert any(title.split(":")[0] in text for text in texts(page)), title
-    shown = {code.value.rstrip() for code in page.code}
-    assert shown >= {*CITED.read_text(encoding="utf-8").rstrip().split("\n\n")}
+    assert {code.value.rstrip() for code in page.code} >= {*CITED.read_text(encoding="utf-8").rstrip().split("\n\n")}
 
 
 def test_the_url_chooses_and_a_choice_acts_on_the_charts(
@@ -145,7 +144,7 @@ def test_findings_have_their_places(visit: Visit, sample: Path, con: duckdb.Duck
     assert page.selectbox(key="rule").value == rule
     (places,) = (table for table in re.findall("<table>.*?</table>", html(page), re.DOTALL) if "Place in it" in table)
     assert places.count("<tr>") == 1 + min(count, 10)
-    assert (f"The other {count - 10:,} places" in [one.label for one in page.expander]) == (count > 10)
+    assert (f"The other {count - 10:,} places" in [section.label for section in page.expander]) == (count > 10)
 
 
 @pytest.mark.slow
@@ -156,7 +155,7 @@ def test_checks_that_found_something_are_shown_and_the_others_folded(
         "select count(*) filter (offending = 0), coalesce(sum(offending), 0) from meta.checks"
     ).fetchall()
     page = visit(sample, "quality")
-    assert f"{passing:,} checks that pass" in [one.label for one in page.expander]
+    assert f"{passing:,} checks that pass" in [section.label for section in page.expander]
     assert ("Offending rows" in html(page)) == (offending > 0)
 
 
@@ -213,8 +212,8 @@ def test_what_a_page_reads_with_can_do_no_harm(of_samples: ServedWarehouse, quer
 
 def test_a_headline_has_its_numbers_in_bold_and_a_link_to_the_turn() -> None:
     parts = (("Most doubted: ", False), ("1.6", True), (" bits, by ", False), ("*_<b>", True))
-    said = FilledHeadline(parts, "", dialogue_id="tea talk/1", turn_index=4)
-    assert line(said) == (r"Most doubted\: **1\.6** bits, by **\*\_\<b\>** [Read](<read?dialogue=tea+talk%2F1&turn=4>)")
+    text = line(FilledHeadline(parts, "", dialogue_id="tea talk/1", turn_index=4))
+    assert text == r"Most doubted\: **1\.6** bits, by **\*\_\<b\>** [Read](<read?dialogue=tea+talk%2F1&turn=4>)"
     assert line(FilledHeadline((("5", True),), "", link="tasks?task=a.b")) == "**5** [Examples](<tasks?task=a.b>)"
     together = (("a", True), ("", True), (" b ", True), (".", False), ("", True))
     assert line(FilledHeadline(together, "")) == r"**a b** \."

@@ -18,22 +18,25 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Checkbox
 
 from talkhouse import migrations
-from talkhouse.build.run import build
 from talkhouse.dashboard.links import SCRIPT
 from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, ConversationSelection
 from talkhouse.dashboard.reading.talk import DialogueReading, talk_html
-from talkhouse.explore.dialogue import show
-from talkhouse.explore.schemes import label_colours
-from talkhouse.explore.search import Pattern, search
+from talkhouse.dialogues.dialogue import show
+from talkhouse.dialogues.schemes import label_colours
+from talkhouse.escaping import visible
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.views import create_views
 from talkhouse.restore.raw_record import raw
-from talkhouse.visible import visible
+from talkhouse.search.containing import Pattern, search
+from tests.data_files import data_of
 from tests.lanes import first_quick
 from tests.samples import GROUPS, RELEASES
 from tests.talkhouse.dashboard.pages import words
+
+DATA = data_of(__file__)
 
 Read = Callable[..., AppTest]
 Connection = duckdb.DuckDBPyConnection
@@ -124,9 +127,9 @@ def attributes(con: Connection) -> dict[str, dict[str, list[dict[str, str | None
 
 
 def holds(row: dict[str, str | None], choices: dict[str, tuple[str, ...]], text: str) -> bool:
-    said = row.get("text")
+    value = row.get("text")
     return all(row[name] in values for name, values in choices.items() if name in row) and (
-        said is None or text.lower() in said.lower()
+        value is None or text.lower() in value.lower()
     )
 
 
@@ -165,9 +168,9 @@ def test_a_facet_counts_the_conversations_under_the_other_choices(
             others = {name: values for name, values in choices.items() if name != facet.name}
             if not set(others) <= {name for level in levels.values() for name in level[0]}:
                 continue
-            kept = {query: [row for row in level if holds(row, others, text)] for query, level in levels.items()}
-            if all(kept.values()):
-                values = {row[facet.name] for level in kept.values() for row in level if facet.name in row} - {None}
+            matching = {query: [row for row in level if holds(row, others, text)] for query, level in levels.items()}
+            if all(matching.values()):
+                values = {row[facet.name] for level in matching.values() for row in level if facet.name in row} - {None}
                 for value in values:
                     expected.setdefault((facet.name, value), set()).add(dialogue_id)
     assert counted == {key: len(dialogues) for key, dialogues in expected.items()}
@@ -218,16 +221,7 @@ def test_all_values_of_a_facet_are_a_link_away(read: Read, many: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "options"),
-    first_quick(
-        [
-            ("museum", {}),
-            ("MUSEUM", {}),
-            ("MUSEUM", {"match_case": "1"}),
-            (r"\bmuse+ums?\b", {"regex": "1"}),
-            ("%", {}),
-            ("[*", {}),
-        ]
-    ),
+    first_quick(map(tuple, DATA["a_search_finds_what_the_command_finds"])),
 )
 def test_a_search_finds_what_the_command_finds(read: Read, sample: Path, text: str, options: dict[str, str]) -> None:
     page = read(sample, text=text, sort="id", **options)
@@ -297,21 +291,18 @@ def test_a_list_begins_with_every_corpus(read: Read, sample: Path) -> None:
 
 @pytest.mark.slow
 def test_facets_that_take_long_are_counted_when_asked_for(read: Read, sample: Path) -> None:
-    page = read(sample)
-    assert not [label for label in choices(page) if label.startswith(OUTCOME)]
+    assert not [label for label in choices(read(sample)) if label.startswith(OUTCOME)]
     asked = read(sample, more="outcome")
     (gain,) = [box for label, box in choices(asked).items() if label.startswith(f"{OUTCOME}gain")]
     gain.check().run()
     assert asked.query_params["outcome"] == f"{OUTCOME}gain"
-    majority = read(sample, more="majority")
-    assert [label for label in choices(majority) if label.startswith(BROKEN)]
+    assert [label for label in choices(read(sample, more="majority")) if label.startswith(BROKEN)]
     changed = read(sample, changed=f"{RELEASES}.breakdown: X \N{RIGHTWARDS ARROW} T")
     assert conversations(changed) == [f"{RELEASES}:YI9002"]
 
 
 def test_an_id_that_is_typed_is_found(read: Read, sample: Path) -> None:
-    page = read(sample, text=CIC.swapcase())
-    assert links(page)[CIC]["dialogue"] == [CIC]
+    assert links(read(sample, text=CIC.swapcase()))[CIC]["dialogue"] == [CIC]
     assert links(read(sample, text="ja/DCM/9000000001"))["dbdc3/dbdc3/ja/DCM/9000000001"]["record"]
 
 
@@ -328,8 +319,10 @@ def test_what_is_chosen_is_downloaded_whole(read: Read, sample: Path, tmp_path: 
     path = page.session_state["prepared_file"].path
     if path.suffix == ".zip":
         shutil.unpack_archive(path, tmp_path)
-        (documents,) = (json.loads(one.read_text()) for one in tmp_path.glob("*s.json"))
-        assert sorted(one["id"] if "id" in one else one["data"]["dialogue_id"] for one in documents) == sorted(wanted)
+        (documents,) = (json.loads(path.read_text()) for path in tmp_path.glob("*s.json"))
+        assert sorted(
+            document["id"] if "id" in document else document["data"]["dialogue_id"] for document in documents
+        ) == sorted(wanted)
     else:
         with path.open(newline="") as file:
             assert sorted({row["dialogue_id"] for row in csv.DictReader(file)}) == sorted(wanted)
@@ -389,7 +382,7 @@ def test_candidates_are_the_first_and_the_gold_one_and_all_at_a_click(read: Read
     shown = html(read(sample, dialogue="blended_skill_talk:test:0"))
     assert "candidates label: 100, gold at 40" in shown
     few = re.findall(r'<div class="items few">(.*?)</div></div>', shown)
-    assert any(re.findall(r'index">(\d+)<', one) == ["0", "1", "2", "40"] for one in few)
+    assert any(re.findall(r'index">(\d+)<', item) == ["0", "1", "2", "40"] for item in few)
     assert "<summary>Show all 100</summary>" in shown
     assert shown.count('title="gold"') == 4
 
@@ -422,8 +415,7 @@ def test_conversations_of_every_corpus_are_drawn_whole(read: Read, sample: Path,
         assert len(re.findall('<div class="turn ', talk)) == len(found["turns"])
         texts = [unescape(text) for text in re.findall(r'<div class="text" dir="auto">(.*?)</div>', talk, re.DOTALL)]
         assert texts == [visible(turn["text"], lines=True) for turn in found["turns"] if turn["text"]]
-    first = show(con, rows[0][0])
-    assert all(record["source"]["sha256"] in shown for record in first["records"])
+    assert all(record["source"]["sha256"] in shown for record in show(con, rows[0][0])["records"])
 
 
 def test_a_record_has_its_own_labels_and_leads_to_the_whole(read: Read, sample: Path) -> None:
@@ -482,7 +474,7 @@ def test_a_new_build_is_shown_and_an_open_conversation_that_is_gone_is_explained
     assert page.markdown[0].value == "**17** conversations"
     assert not talk.error
     shutil.rmtree(tmp_path / "data" / "dbdc3")
-    rebuild(tmp_path / "data")
+    rebuild(tmp_path / "data", remove=("dbdc3",))
     assert page.run().markdown[0].value == "**4** conversations"
     assert f"no dialogue or record '{TALK}'" in messages(talk.run())
 
@@ -534,14 +526,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_texts(tmp_path_factory.mktemp("many"), [[f"number {number}"] for number in range(120)])
 
 
-ODD = [
-    "<script>alert(1)</script><img src=x onerror=alert(1)>",
-    "nul \x00 bell \x07 \u202eabc",
-    "**bold** [a](javascript:alert(1)) :material/home: :red[x] $x^2$ `code` # h",
-    "שלום, מה שלומך?",
-    "電車は緑色が速いですね 👩‍👩‍👧",
-    '" onmouseover="alert(1)" \'',
-]
+ODD = DATA["odd"]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from talkhouse.dashboard import receipt, warehouse
-from talkhouse.query.composition import rows_behind
+from talkhouse.export.composition import rows_behind
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.pages import html, messages
 
@@ -34,7 +34,7 @@ def drawn(sql: str, *, is_open: bool) -> AppTest:
 def test_a_receipt_asks_nothing_until_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     rows = warehouse.ServedWarehouse.rows
-    monkeypatch.setattr(warehouse.ServedWarehouse, "rows", lambda *given: asked.append(given[1]) or rows(*given))
+    monkeypatch.setattr(warehouse.ServedWarehouse, "rows", lambda *args: asked.append(args[1]) or rows(*args))
     assert not messages(drawn(SQL, is_open=False))
     assert not asked
     assert messages(drawn(SQL, is_open=True))
@@ -73,16 +73,14 @@ def test_an_open_receipt_has_query_rows_files_and_a_sentence(served: Path) -> No
     ],
 )
 def test_the_rows_behind_a_query_are_those_before_it_is_grouped(sql: str, expected: list[tuple[int]]) -> None:
-    with duckdb.connect() as con:
-        rows = rows_behind(con, sql)
-        assert rows
-        assert con.execute(rows).fetchall() == expected
+    rows = rows_behind(sql)
+    assert rows
+    assert duckdb.execute(rows).fetchall() == expected
 
 
 @pytest.mark.parametrize("sql", ["select 1", "select 1; select 2", "selec", "from a union from b"])
 def test_what_is_no_select_from_somewhere_has_no_rows_behind_it(sql: str) -> None:
-    with duckdb.connect() as con:
-        assert rows_behind(con, sql) is None
+    assert rows_behind(sql) is None
 
 
 def test_two_receipts_of_a_page_are_told_apart() -> None:

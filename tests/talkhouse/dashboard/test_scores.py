@@ -1,4 +1,4 @@
-"""Scores: whatever is in the file beside the warehouse is shown, and nothing of it can do harm."""
+"""Scores: all content of the file next to the warehouse is shown, and does no harm."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ TABLE = "create table runs as select 'a' as run, 0.5 as value, null as slice, '<
 
 @pytest.fixture
 def beside(changed: Callable[[str], Path]) -> Path:
-    """Where the scores are, beside a copy of the samples."""
+    """The path of the scores, next to a copy of the samples."""
     return changed("select 1").with_name("scores.duckdb")
 
 
@@ -26,7 +26,7 @@ def write(path: Path, *statements: str) -> None:
 
 
 def titles(page: AppTest) -> set[str]:
-    return {one["page_name"] for one in page._registered_pages.values() if "page_name" in one}
+    return {entry["page_name"] for entry in page._registered_pages.values() if "page_name" in entry}
 
 
 @pytest.mark.slow
@@ -54,8 +54,7 @@ def test_each_table_and_view_is_shown(beside: Path) -> None:
 def test_a_view_can_reach_nothing_else(beside: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
     write(beside, f"create view secret as from read_csv('{tmp_path / 'secret.csv'}')")
-    page = draw("scores")
-    assert "disabled" in messages(page)[0]
+    assert "disabled" in messages(draw("scores"))[0]
 
 
 @pytest.mark.slow
@@ -77,7 +76,7 @@ def test_what_can_not_be_opened_is_said(beside: Path, content: bytes) -> None:
 def test_a_file_that_is_written_to_in_between_is_shown_anew(beside: Path) -> None:
     write(beside, TABLE)
     page = draw("scores")
-    # Nobody has it open between two drawings, so that it can also be written to.
+    # It is not open between two drawings, so that it can also be written to.
     write(beside, "drop table runs", "create table other as select 1 as one")
     assert page.run().selectbox[0].options == ["main.other"]
 
@@ -87,7 +86,7 @@ def test_saved_runs_stand_side_by_side(two_runs: Compared, monkeypatch: pytest.M
     monkeypatch.setenv("TALKHOUSE_DB", str(two_runs.warehouse))
     page = draw("scores")
     shown = words(html(page))
-    right = [sum(said[key][0] == label for key, label in two_runs.right.items()) for said in two_runs.labels]
+    right = [sum(run[key][0] == label for key, label in two_runs.right.items()) for run in two_runs.labels]
     first, second = (f"{count / len(two_runs.right):.4f}" for count in right)
     assert "Metric careful <b>*bold*</b> " in shown
     assert f" Accuracy {first} {second} " in shown
@@ -95,5 +94,25 @@ def test_saved_runs_stand_side_by_side(two_runs: Compared, monkeypatch: pytest.M
     # What the publisher's program does not give is there when it is asked for, and marked.
     assert "Gold O, predicted O" not in shown
     page.toggle[0].set_value(True).run()
-    kept = [sum(said[key][0] == label == "O" for key, label in two_runs.right.items()) for said in two_runs.labels]
-    assert " Gold O, predicted O {} * {} * ".format(*kept) in words(html(page))
+    agreed = [sum(run[key][0] == label == "O" for key, label in two_runs.right.items()) for run in two_runs.labels]
+    assert " Gold O, predicted O {} * {} * ".format(*agreed) in words(html(page))
+
+
+@pytest.mark.slow
+def test_of_many_runs_the_newest_stand_side_by_side(
+    two_runs: Compared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("talkhouse.duckdb", "scores.duckdb"):
+        (tmp_path / name).write_bytes(two_runs.warehouse.with_name(name).read_bytes())
+    write(
+        tmp_path / "scores.duckdb",
+        "insert into runs select runs.* replace (concat('r', n) as run, saved_at + to_hours(n) as saved_at) "
+        "from range(1, 61) as numbers(n), runs where run = 'careful'",
+        "insert into metrics select metrics.* replace (concat('r', n) as run) "
+        "from range(1, 61) as numbers(n), metrics where run = 'careful'",
+    )
+    monkeypatch.setenv("TALKHOUSE_DB", str(tmp_path / "talkhouse.duckdb"))
+    page = draw("scores")
+    assert "The newest 50 of 62; the view main.comparison has all." in {caption.value for caption in page.caption}
+    shown = words(html(page))
+    assert (" r11 " in shown, " r60 " in shown, " r10 " in shown, "careful" in shown) == (True, True, False, False)

@@ -9,9 +9,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from talkhouse.explore.text_model import open_model
-from talkhouse.explore.turn_vectors import VECTORS, make_by_model, make_from_file
 from talkhouse.schema import warehouse
+from talkhouse.search.text_model import open_model
+from talkhouse.search.turn_vectors import VECTORS, make_by_model, make_from_file
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.conftest import Visit
 from tests.talkhouse.dashboard.pages import html, words
@@ -39,7 +39,7 @@ def odd(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def spec_and_rows(page: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return how the map is drawn, and all its points."""
+    """Return the chart of the map, and all its points."""
     (chart,) = page.get("vega_lite_chart")
     proto = chart.proto
     rows = []
@@ -77,16 +77,15 @@ def test_free_text_needs_the_model_and_vectors_of_another_are_not_used(
 ) -> None:
     path = Path(shutil.copyfile(odd, tmp_path / "w.duckdb"))
     missing = visit(path, "search", text="museum", by="meaning")
-    assert "There is no file of vectors yet" in "".join(one.value for one in missing.info)
-    assert "talkhouse vectors FILE" in "".join(one.value for one in missing.caption)
+    assert "There is no file of vectors yet" in "".join(element.value for element in missing.info)
+    assert "talkhouse vectors FILE" in "".join(element.value for element in missing.caption)
     save_model(tmp_path / "tiny")
     make_by_model(path, open_model(str(tmp_path / "tiny")))
     asked = visit(path, "search", text="museum", by="meaning")
-    assert "TALKHOUSE_MODEL=FOLDER" in "".join(one.value for one in asked.info)
+    assert "TALKHOUSE_MODEL=FOLDER" in "".join(element.value for element in asked.info)
     monkeypatch.setenv("TALKHOUSE_MODEL", str(tmp_path / "tiny"))
-    found = visit(path, "search", text="a small museum", by="meaning")
-    assert "museum" in words(html(found))
+    assert "museum" in words(html(visit(path, "search", text="a small museum", by="meaning")))
     VECTORS.path(path).chmod(0o600)
     VECTORS.path(path).write_bytes(b"notes")
     other = visit(path, "search", by="meaning")
-    assert "This is no file of vectors that talkhouse vectors made" in "".join(one.value for one in other.info)
+    assert "This is no file of vectors that talkhouse vectors made" in "".join(element.value for element in other.info)

@@ -21,6 +21,7 @@ from talkhouse.dashboard.content import sql
 from talkhouse.dashboard.content.sql import EXAMPLE_QUERIES
 from talkhouse.schema.errors import QueryFailed
 from tests.commands import COMMAND
+from tests.data_files import data_of
 from tests.talkhouse.dashboard.pages import draw, html, messages, prepared
 
 ENDLESS = "select count(*) from range(1_000_000_000_000) t(i) where hash(i) % 7 = 3"
@@ -65,18 +66,18 @@ def test_rows_are_exact_and_said_to_be_more_where_they_are() -> None:
 
 @pytest.mark.usefixtures("served")
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ("selec 1", 'syntax error at or near "selec"'),
         pytest.param("delete from main.turns", "a query may only read", marks=pytest.mark.slow),
         pytest.param("from read_text('/etc/passwd')", "a query can't reach files", marks=pytest.mark.slow),
     ],
 )
-def test_what_is_wrong_is_said_in_the_words_of_the_command(query: str, said: str) -> None:
+def test_what_is_wrong_is_said_in_the_words_of_the_command(query: str, message: str) -> None:
     page = ask(query)
     assert not page.exception
     assert [error.value for error in page.error] == ["The query has no result."]
-    assert said in messages(page)[0]
+    assert message in messages(page)[0]
 
 
 @pytest.mark.slow
@@ -107,7 +108,7 @@ def test_a_page_that_is_left_ends_its_query(tmp_path: Path, served: Path) -> Non
     started: list[psutil.Process] = []
 
     def leave(_: float) -> None:
-        started[:] = [one for one in psutil.Process().children(recursive=True) if str(tmp_path) in _line(one)]
+        started[:] = [child for child in psutil.Process().children(recursive=True) if str(tmp_path) in _line(child)]
         if len(started) == 2:  # the command, and the process of the query, which it has forked
             raise LeftError
 
@@ -193,14 +194,7 @@ def test_a_warehouse_without_corpora_can_be_queried() -> None:
     assert table(ask("select count(*) from main.corpora")).rows() == [("0",)]
 
 
-DRAWN = """
-select *, 'a\u202eb' as hidden, null::int as nothing
-from (values
-    (1.0::double, 12.500::decimal(10, 3), 999999999999999999::decimal(18, 0), 10::hugeint, date 'infinity'),
-    (null, null, null, null, null),
-    (0.25, 2, 1, 9, date '0044-03-15 (BC)')
-) as t(half, money, large, total, day)
-"""
+DRAWN = data_of(__file__)["drawn"]
 
 
 @pytest.mark.slow
@@ -280,16 +274,16 @@ def test_commands_wait_for_one_another_whoever_asked_for_them(
 
     monkeypatch.setattr(download, "AT_ONCE", 2)
     holding = [threading.Thread(target=hold, args=(name,)) for name in ("a", "b")]
-    for one in holding:
-        one.start()
+    for thread in holding:
+        thread.start()
     while len(download._queue) < 2:
         time.sleep(0.01)
     with pytest.raises(LeftError):
         ask_for("left", lambda _: None, leave)  # a page that is left while it waits
     assert len(download._queue) == 2
     ask_for("c", lambda _: None, third)
-    for one in holding:
-        one.join()
+    for thread in holding:
+        thread.join()
     assert (ran, set(waited), download._queue) == (["c"], {1}, [])
 
 
@@ -301,9 +295,9 @@ def test_all_that_pages_run_takes_three_quarters_of_the_memory_at_most() -> None
 @pytest.mark.slow
 @pytest.mark.usefixtures("served")
 def test_a_message_says_what_to_do_on_a_page() -> None:
-    said = messages(ask("from nowhere"))[0]
-    assert "expected: one of: " in said
-    assert said.endswith("next:     see Views and tables, and their columns, on the SQL page")
+    message = messages(ask("from nowhere"))[0]
+    assert "expected: one of: " in message
+    assert message.endswith("next:     see Views and tables, and their columns, on the SQL page")
     outside = messages(ask("from 'file.csv'"))[0]
     assert "sandboxed" in outside
     assert "--" not in outside
@@ -366,8 +360,8 @@ def test_a_query_is_made_of_the_view_and_columns_that_are_chosen() -> None:
 
 
 def test_advice_for_a_terminal_is_replaced_by_that_for_a_page_and_other_advice_is_kept() -> None:
-    said = "the query failed\n  found:    --unsafe\n  next:     list the views with: talkhouse views"
-    assert errors.on_a_page(said).splitlines()[1:] == [
+    message = "the query failed\n  found:    --unsafe\n  next:     list the views with: talkhouse views"
+    assert errors.on_a_page(message).splitlines()[1:] == [
         "  found:    --unsafe",
         "  next:     see Views and tables, and their columns, on the SQL page",
     ]

@@ -13,15 +13,15 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from talkhouse.build.run import build
 from talkhouse.dashboard import examples, links, warehouse
 from talkhouse.dashboard.content.tasks import example_html
+from talkhouse.escaping import visible
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.sql import dicts
-from talkhouse.visible import visible
 from tests.commands import COMMAND
-from tests.corpora.test_sixth_corpus import folder, made  # noqa: F401 - a fixture
+from tests.corpora.test_sixth_corpus import build_in, folder  # noqa: F401 - a fixture
 from tests.lanes import first_quick
 from tests.samples import RELEASES
 from tests.talkhouse.dashboard.pages import draw, html, messages, prepared
@@ -48,8 +48,7 @@ def texts(value: Any) -> list[str]:
 def assert_shown(page: AppTest, row: dict[str, Any]) -> None:
     assert not page.exception
     assert not page.error
-    lines = [unescape(re.sub("<[^>]*>", "", line)) for line in re.split("<(?:li|div|span)[ >]", html(page))]
-    shown = "\n".join(lines)
+    shown = "\n".join([unescape(re.sub("<[^>]*>", "", line)) for line in re.split("<(?:li|div|span)[ >]", html(page))])
     for name, value in row.items():
         assert name in shown
         for text in texts(value):
@@ -68,20 +67,20 @@ def test_the_first_and_the_last_example_are_those_of_the_view(task: Any, con: du
 @pytest.mark.usefixtures("served")
 def test_every_position_has_the_example_that_the_view_has_there(task: Any, con: duckdb.DuckDBPyConnection) -> None:
     opened = warehouse.current()
-    one = examples.find_task(opened, task.full_name)
-    sizes = examples.sizes(opened, one)
+    view = examples.find_task(opened, task.full_name)
+    sizes = examples.sizes(opened, view)
     rows = by_sql(con, task.full_name, task.grain)
     assert sum(size.count for size in sizes) == len(rows)
     step = max(len(rows) // 12, 1)
     for position in range(0, len(rows), step):
-        assert examples.example(opened, one, examples.Choice(), position, sizes) == rows[position]
-    for label, count in examples.label_counts(opened, one, examples.Choice()).items():
+        assert examples.example(opened, view, examples.Choice(), position, sizes) == rows[position]
+    for label, count in examples.label_counts(opened, view, examples.Choice()).items():
         choice = examples.Choice(label=label)
         having = [
-            row for row in rows if label in ([row[one.label]] if isinstance(row[one.label], str) else row[one.label])
+            row for row in rows if label in ([row[view.label]] if isinstance(row[view.label], str) else row[view.label])
         ]
         assert count == len(having)
-        assert examples.example(opened, one, choice, count - 1, sizes) == having[-1]
+        assert examples.example(opened, view, choice, count - 1, sizes) == having[-1]
 
 
 @pytest.mark.usefixtures("served")
@@ -108,8 +107,7 @@ def test_another_task_begins_anew(con: duckdb.DuckDBPyConnection) -> None:
 
 @pytest.mark.usefixtures("served")
 def test_an_address_that_names_what_is_not_there_shows_something() -> None:
-    page = draw("tasks", task="no.task", task_split="none", example=10**9)
-    assert page.get("html")
+    assert draw("tasks", task="no.task", task_split="none", example=10**9).get("html")
 
 
 @pytest.mark.usefixtures("served")
@@ -118,9 +116,9 @@ def test_the_gold_candidate_is_marked(con: duckdb.DuckDBPyConnection) -> None:
         "mpchat.next_response_prediction": "candidates is not null",
         "blended_skill_talk.guided_response": "label_candidates is not null",
     }.items():
-        one = examples.find_task(warehouse.current(), name)
+        task = examples.find_task(warehouse.current(), name)
         for row in by_sql(con, name, ("split", "example_index"), where):
-            marked = re.findall(r'<li dir="auto" class="gold">(.*?)</li>', example_html(one, row, {}))
+            marked = re.findall(r'<li dir="auto" class="gold">(.*?)</li>', example_html(task, row, {}))
             answer = row.get("response") or row["label"]
             assert [unescape(re.sub("<[^>]*>", "", text)).strip() for text in marked] == [answer.strip()]
 
@@ -136,10 +134,10 @@ def test_text_that_means_something_to_a_page_is_shown_as_it_is(changed: Callable
 
 def test_null_the_empty_text_and_the_empty_list_are_told_apart() -> None:
     columns = tuple(examples.TaskColumn(name, "VARCHAR", "") for name in "abcd")
-    one = examples.ExampleTask(
+    task = examples.ExampleTask(
         "toy", "task", "", columns, ("split",), None, has_many_labels=False, scheme=None, meanings={}
     )
-    shown = example_html(one, {"a": None, "b": "", "c": [], "d": ["", None, " "]}, {})
+    shown = example_html(task, {"a": None, "b": "", "c": [], "d": ["", None, " "]}, {})
     assert [
         unescape(re.sub("<[^>]*>", "", line)) for line in re.findall(r'<div class="value">(.*?)</div></div>', shown)
     ] == ["null", "empty text", "empty list", 'empty textnull" "']
@@ -150,7 +148,7 @@ def test_a_task_of_another_corpus_is_shown_by_its_columns(
     folder: Path,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made(folder)
+    build_in(folder)
     monkeypatch.setenv("TALKHOUSE_DB", str(folder / "w.duckdb"))
     page = draw("tasks", task="teatime.mood", task_split="train", example=2)
     for text in ("Cream, always.", "Then we can&#x27;t be friends.", "How it was taken, + or -."):
@@ -160,8 +158,7 @@ def test_a_task_of_another_corpus_is_shown_by_its_columns(
 @pytest.mark.slow
 @pytest.mark.usefixtures("empty")
 def test_a_warehouse_without_corpora_says_so() -> None:
-    page = draw("tasks")
-    assert [info.value for info in page.info] == ["No task has examples in this warehouse."]
+    assert [info.value for info in draw("tasks").info] == ["No task has examples in this warehouse."]
 
 
 @pytest.mark.slow
@@ -204,8 +201,7 @@ def test_a_download_of_one_label_has_its_rows(con: duckdb.DuckDBPyConnection) ->
     page.button(key="make_file").click().run()
     assert not page.error
     lines = [json.loads(line) for line in prepared(page).path.read_text().splitlines()]
-    where = "list_contains(intents, 'FD')"
-    assert lines == by_sql(con, "mantis.intent_prediction", ("split", "example_index"), where)
+    assert lines == by_sql(con, "mantis.intent_prediction", ("split", "example_index"), "list_contains(intents, 'FD')")
     assert lines
 
 
@@ -233,8 +229,7 @@ def test_a_prediction_template_has_the_keys_of_the_examples(con: duckdb.DuckDBPy
     page.button(key="make_file").click().run()
     assert not page.error
     lines = [json.loads(line) for line in prepared(page).path.read_text().splitlines()]
-    where = f"release = '{RELEASES}' and split = 'eval'"
-    rows = by_sql(con, BREAKDOWN, ("release", "split", "example_index"), where)
+    rows = by_sql(con, BREAKDOWN, ("release", "split", "example_index"), f"release = '{RELEASES}' and split = 'eval'")
     assert [line["example_index"] for line in lines] == [row["example_index"] for row in rows]
     assert {line["label"] for line in lines} == {None}
 

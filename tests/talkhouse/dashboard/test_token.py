@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request
 
 from tests.browser import MINUTE, Served, Visit, served
+from tests.data_files import data_of
 
 pytestmark = pytest.mark.slow
 
@@ -23,27 +24,7 @@ sleep 30
 """
 """In place of the program that opens the browser; it stays, so that its command line can be looked at."""
 
-ELSEWHERE = """
-async url => {
-  const found = [];
-  const socket = new WebSocket(url.replace('http', 'ws') + '/_stcore/stream', 'streamlit');
-  found.push(await new Promise(done => {
-    socket.onopen = () => done('open'); socket.onerror = () => done('refused');
-  }));
-  const paths = ['/', '/_stcore/health', '/_stcore/host-config', '/favicon.png'];
-  for (const mode of ['cors', 'no-cors']) for (const path of paths) for (const method of ['GET', 'POST'])
-    found.push(
-      await fetch(url + path, {mode, method, credentials: 'include'}).then(answer => answer.type, () => 'refused'));
-  for (const [tag, path] of [['script', '/static/js/index.js'], ['img', '/favicon.png']]) {
-    const element = document.createElement(tag);
-    found.push(await new Promise(done => {
-      element.onload = () => done('loaded'); element.onerror = () => done('refused');
-      element.src = url + path; document.body.append(element);
-    }));
-  }
-  return found;
-}
-"""
+ELSEWHERE = data_of(__file__)["elsewhere"]
 """What a page of somebody else's tries."""
 
 
@@ -86,15 +67,15 @@ def drawn(page: Page) -> Iterator[None]:
 def test_the_printed_address_leads_to_the_page_without_the_token(context: BrowserContext, pages: Served) -> None:
     page = context.new_page()
     asked: list[Request] = []
-    context.on("request", lambda one: asked.append(one))
+    context.on("request", lambda item: asked.append(item))
     url, _, token = pages.url.partition("/?token=")
     with drawn(page):
         page.goto(f"{url}/read?dialogue=dbdc3%3ACIC9001&token={token}")
     assert page.url == f"{url}/read?dialogue=dbdc3%3ACIC9001"
-    assert sum(token in one.url for one in asked) == 1
-    assert not any(token in one.headers.get("referer", "") for one in asked)
+    assert sum(token in request.url for request in asked) == 1
+    assert not any(token in request.headers.get("referer", "") for request in asked)
     assert token not in page.content()
-    (cookie,) = (one for one in context.cookies() if one["name"].startswith("talkhouse-"))
+    (cookie,) = (item for item in context.cookies() if item["name"].startswith("talkhouse-"))
     assert (cookie["value"], cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (token, True, "Strict", "/")
     assert cookie["expires"] == -1
     assert token not in page.evaluate("document.cookie")
@@ -113,7 +94,7 @@ def test_a_link_on_another_site_needs_one_click_more(context: BrowserContext, pa
     url = pages.url.partition("/?")[0]
     page = context.new_page()
     context.request.get(pages.url)
-    page.route("http://outside.example/", lambda one: one.fulfill(body=f'<a href="{url}/read">Read</a>'))
+    page.route("http://outside.example/", lambda item: item.fulfill(body=f'<a href="{url}/read">Read</a>'))
     page.goto("http://outside.example/")
     page.click("a")
     page.wait_for_url(f"{url}/read")
@@ -157,8 +138,7 @@ def test_the_browser_is_opened_without_telling_others_the_token(
     programs.mkdir()
     (programs / "xdg-open").write_text(OPEN.format(folder=programs))
     (programs / "xdg-open").chmod(0o755)
-    path = f"{programs}:{os.environ['PATH']}"
-    with served(sample, tmp_path, browser="", PATH=path) as pages:
+    with served(sample, tmp_path, browser="", PATH=f"{programs}:{os.environ['PATH']}") as pages:
         token = pages.url.partition("/?token=")[2]
         end = time.monotonic() + 60
         while not (programs / "told").exists() and time.monotonic() < end:

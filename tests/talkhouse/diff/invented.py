@@ -7,24 +7,13 @@ from typing import Any
 from talkhouse import migrations
 from talkhouse.schema import warehouse
 from talkhouse.schema.sql import literal
+from talkhouse.schema.sql_files import sql_of
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 """Rows by table, as they are inserted."""
 
-VIEW = """
-create schema toy;
-create view toy.mood as
-select
-    examples.split, records.standard_split, examples.example_index, examples.dialogue_id, records.native_id,
-    examples.release, examples.turn_index, examples.record_id, turns.text, annotations.label, annotations.value,
-    list_transform(range(examples.turn_index + 1), lambda number: examples.turn_index - number) as countdown,
-from main.examples
-inner join main.records using (record_id)
-inner join main.turns on turns.dialogue_id = examples.dialogue_id and turns.turn_index = examples.turn_index
-inner join main.annotations
-    on annotations.record_id = examples.record_id and annotations.turn_index = examples.turn_index
-"""
+VIEW = sql_of(__file__, "invented_view")
 
 
 @dataclass(frozen=True)
@@ -52,8 +41,8 @@ def rows_of(talks: list[Talk]) -> Rows:
             rows["speakers"].append({"speaker_id": speaker, "corpus_id": "toy", "kind": "human", "is_anonymous": True})
             rows["participants"].append({"dialogue_id": dialogue, "speaker_id": speaker, "role": role})
         for index, (role, text) in enumerate(talk.turns):
-            said = {"dialogue_id": dialogue, "turn_index": index, "speaker_id": f"{dialogue}/{role}", "role": role}
-            rows["turns"].append({**said, "kind": "message", "text": text})
+            row = {"dialogue_id": dialogue, "turn_index": index, "speaker_id": f"{dialogue}/{role}", "role": role}
+            rows["turns"].append({**row, "kind": "message", "text": text})
         for split in talk.splits:
             place = places[split] = places.get(split, -1) + 1
             record = f"toy/{split}/{place}"
@@ -62,9 +51,9 @@ def rows_of(talks: list[Talk]) -> Rows:
             rows["records"].append({**row, "source_file_id": f"toy/{split}.json", "source_pointer": f"/{place}"})
             for index, (label, value) in enumerate(talk.labels[: len(talk.turns)]):
                 about = {"record_id": record, "turn_index": index, "dialogue_id": dialogue}
-                given = {"scheme": "toy.mood", "annotator_index": 0, "item_index": 0, "label": label, "value": value}
-                rows["annotations"].append({**about, **given})
-                of_split = [one for one in rows["examples"] if one["split"] == split]
+                row = {"scheme": "toy.mood", "annotator_index": 0, "item_index": 0, "label": label, "value": value}
+                rows["annotations"].append({**about, **row})
+                of_split = [example for example in rows["examples"] if example["split"] == split]
                 task = {"corpus_id": "toy", "task": "mood", "release": "first", "split": split}
                 rows["examples"].append({**task, "example_index": len(of_split), **about})
     return rows
@@ -77,16 +66,16 @@ def examples_of(rows: Rows) -> list[Row]:
     labels = {(row["record_id"], row["turn_index"]): row for row in rows["annotations"]}
     return [
         {
-            **{name: value for name, value in one.items() if name not in ("corpus_id", "task")},
-            "standard_split": records[one["record_id"]]["standard_split"],
-            "text": texts[one["dialogue_id"], one["turn_index"]],
-            **{name: labels[one["record_id"], one["turn_index"]][name] for name in ("label", "value")},
+            **{name: value for name, value in example.items() if name not in ("corpus_id", "task")},
+            "standard_split": records[example["record_id"]]["standard_split"],
+            "text": texts[example["dialogue_id"], example["turn_index"]],
+            **{name: labels[example["record_id"], example["turn_index"]][name] for name in ("label", "value")},
         }
-        for one in rows["examples"]
+        for example in rows["examples"]
     ]
 
 
-def made(path: Path, rows: Rows, sql: str = VIEW) -> Path:
+def written(path: Path, rows: Rows, sql: str = VIEW) -> Path:
     """Write a warehouse with these rows."""
     path.unlink(missing_ok=True)
     con = warehouse.create(path)

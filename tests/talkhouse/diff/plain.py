@@ -4,21 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+from tests.data_files import data_of
 from tests.talkhouse.diff.invented import Row, Rows
 
 PLACES = {"turn_index", "record_index", "example_index", "source_file_id", "source_pointer"}
 SPLITS = ("split", "standard_split")
 
-KEYS: dict[str, tuple[str, ...]] = {
-    "dialogues": ("dialogue_id",),
-    "turns": ("dialogue_id", "turn_index"),
-    "speakers": ("speaker_id",),
-    "participants": ("dialogue_id", "speaker_id"),
-    "records": ("record_id",),
-    "annotations": ("record_id", "turn_index", "scheme", "annotator_index", "item_index"),
-    "examples": ("task", "release", "record_id", "turn_index"),
-    "mood": ("release", "record_id", "turn_index"),
-}
+KEYS: dict[str, tuple[str, ...]] = data_of(__file__)["keys"]
 NUMBERED = ("examples", "mood")
 
 Ids = dict[str, str]
@@ -63,7 +55,7 @@ def changes(table: str, old: tuple[Row, Row] | None, new: tuple[Row, Row] | None
 
 
 def kind(old: tuple[Row, Row], new: tuple[Row, Row]) -> str | None:
-    """Return how two rows that are one differ."""
+    """Return the differences between two versions of a row."""
     names = old[1].keys() | new[1].keys()
     differing = {name for name in names if identical(old[1].get(name)) != identical(new[1].get(name))}
     if differing & {*SPLITS}:
@@ -75,12 +67,12 @@ def kind(old: tuple[Row, Row], new: tuple[Row, Row]) -> str | None:
 
 
 def identical(value: Any) -> Any:
-    """Return what is equal only for identical values."""
+    """Return a key that is equal only for identical values."""
     return repr(value)
 
 
 def mapped(row: Row, ids: dict[str, Ids]) -> Row:
-    """Give a row the ids that the state after has."""
+    """Replace the ids of a row by those of the state after."""
     return {name: ids[name][value] if name in ids else value for name, value in row.items()}
 
 
@@ -100,23 +92,23 @@ def numbered(
 
 
 def identities(before: Rows, after: Rows) -> tuple[Ids, Ids]:
-    """Return what the state after calls the dialogues and the records of the state before."""
+    """Return the ids in the state after of the dialogues and records of the state before."""
     old, new = (published(rows) for rows in (before, after))
-    said_before, said_after = (said(rows) for rows in (before, after))
+    said_before, said_after = (texts_of(rows) for rows in (before, after))
     pairs: Ids = {}
-    pairs.update({one: one for one in old if one in new and said_before[one] == said_after[one]})
+    pairs.update({key: key for key in old if key in new and said_before[key] == said_after[key]})
     for grouped in (True, False):
         queue = defaultdict(list)
-        for one, group in new.items():
-            if one not in pairs.values() and said_after[one]:
-                queue[said_after[one], group if grouped else None].append(one)
-        for one, group in old.items():
-            if one not in pairs and said_before[one] and queue[said_before[one], group if grouped else None]:
-                pairs[one] = queue[said_before[one], group if grouped else None].pop(0)
+        for key, group in new.items():
+            if key not in pairs.values() and said_after[key]:
+                queue[said_after[key], group if grouped else None].append(key)
+        for key, group in old.items():
+            if key not in pairs and said_before[key] and queue[said_before[key], group if grouped else None]:
+                pairs[key] = queue[said_before[key], group if grouped else None].pop(0)
     similar(pairs, old, new, said_before, said_after)
-    for one in old:
-        if one not in pairs and one in new and one not in pairs.values():
-            pairs[one] = one
+    for key in old:
+        if key not in pairs and key in new and key not in pairs.values():
+            pairs[key] = key
     dialogues = completed(pairs, old, new)
     return dialogues, record_identities(before, after, dialogues)
 
@@ -124,42 +116,42 @@ def identities(before: Rows, after: Rows) -> tuple[Ids, Ids]:
 def similar(pairs: Ids, old: Iterable[str], new: Iterable[str], before: dict[str, Any], after: dict[str, Any]) -> None:
     """Pair what shares at least half of the turns of the longer, the most alike first."""
     found = []
-    for place, one in enumerate(old):
+    for place, key in enumerate(old):
         for other_place, other in enumerate(new):
-            if one in pairs or other in pairs.values():
+            if key in pairs or other in pairs.values():
                 continue
-            common = sum((Counter(before[one]) & Counter(after[other])).values())
-            longer = max(len(before[one]), len(after[other]))
+            common = sum((Counter(before[key]) & Counter(after[other])).values())
+            longer = max(len(before[key]), len(after[other]))
             if longer and 2 * common >= longer:
-                found.append((-common / longer, one != other, place, other_place, one, other))
-    for *_, one, other in sorted(found):
-        if one not in pairs and other not in pairs.values():
-            pairs[one] = other
+                found.append((-common / longer, key != other, place, other_place, key, other))
+    for *_, key, other in sorted(found):
+        if key not in pairs and other not in pairs.values():
+            pairs[key] = other
 
 
 def record_identities(before: Rows, after: Rows, dialogues: Ids) -> Ids:
     """Pair records by subset, release and dialogue, in published order."""
     old = {row["record_id"]: (dialogues[row["dialogue_id"]], row["split"]) for row in in_order(before["records"])}
     new = {row["record_id"]: (row["dialogue_id"], row["split"]) for row in in_order(after["records"])}
-    pairs = {one: one for one in old if one in new and old[one][0] == new[one][0]}
+    pairs = {key: key for key in old if key in new and old[key][0] == new[key][0]}
     for width in (2, 1):
         queue = defaultdict(list)
-        for one, content in new.items():
-            if one not in pairs.values():
-                queue[content[:width]].append(one)
-        for one, content in old.items():
-            if one not in pairs and queue[content[:width]]:
-                pairs[one] = queue[content[:width]].pop(0)
-    for one in old:
-        if one not in pairs and one in new and one not in pairs.values():
-            pairs[one] = one
+        for key, content in new.items():
+            if key not in pairs.values():
+                queue[content[:width]].append(key)
+        for key, content in old.items():
+            if key not in pairs and queue[content[:width]]:
+                pairs[key] = queue[content[:width]].pop(0)
+    for key in old:
+        if key not in pairs and key in new and key not in pairs.values():
+            pairs[key] = key
     return completed(pairs, old, new)
 
 
 def completed(pairs: Ids, old: Iterable[str], new: Iterable[str]) -> Ids:
     """Add what is left, under another name where the state after gives it to something else."""
     there = {*new}
-    return {one: pairs.get(one) or (f"{one} (before)" if one in there else one) for one in old}
+    return {key: pairs.get(key) or (f"{key} (before)" if key in there else key) for key in old}
 
 
 def in_order(records: list[Row]) -> list[Row]:
@@ -174,9 +166,9 @@ def published(rows: Rows) -> dict[str, str]:
     return first
 
 
-def said(rows: Rows) -> dict[str, tuple[tuple[str, str], ...]]:
+def texts_of(rows: Rows) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return the roles and texts of each dialogue."""
     found: dict[str, list[tuple[str, str]]] = {row["dialogue_id"]: [] for row in rows["dialogues"]}
     for row in sorted(rows["turns"], key=lambda row: row["turn_index"]):
         found[row["dialogue_id"]].append((row["role"], row["text"]))
-    return {one: tuple(turns) for one, turns in found.items()}
+    return {key: tuple(turns) for key, turns in found.items()}

@@ -10,11 +10,10 @@ import pytest
 from playwright.sync_api import Browser
 
 from talkhouse import migrations
-from talkhouse.build.run import build
-from talkhouse.diff.difference import difference
-from talkhouse.diff.found import Wanted
+from talkhouse.diff.difference import Wanted, difference
 from talkhouse.diff.states import State, opened_states
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.commands import run
 from tests.migrations.test_migrations import downgrade
 from tests.samples import RELEASES
@@ -50,10 +49,10 @@ def test_it_says_what_differs_and_ends_with_1(sample: Path, edited: Path, tmp_pa
     same = run("diff", sample, sample)
     assert (same.returncode, same.stderr) == (0, "")
     assert "saved scores hold" in same.stdout
-    told = run("diff", sample, edited, "--output", tmp_path / "cells.parquet")
-    assert (told.returncode, told.stderr) == (1, "")
-    assert "[+ planted+]" in told.stdout
-    assert "examples changed" in told.stdout
+    result = run("diff", sample, edited, "--output", tmp_path / "cells.parquet")
+    assert (result.returncode, result.stderr) == (1, "")
+    assert "[+ planted+]" in result.stdout
+    assert "examples changed" in result.stdout
     cells = duckdb.sql(f"from '{tmp_path / 'cells.parquet'}'")
     assert cells.columns == ["relation", "corpus", "change", "key", "key_before", "column", "before", "after"]
     ((changed,),) = duckdb.sql("select count(*) from cells where relation = 'main.turns'").fetchall()
@@ -69,17 +68,17 @@ def test_examples_are_made_of_corpora_that_changed_alone(sample: Path, edited: P
     steps: list[str] = []
     with opened_states(State(sample, "before"), State(edited, "after")) as sides:
         found = difference(sides, on_step=steps.append)
-    changed = {one.corpus for one in found.corpora if one.status == "changed"}
-    made = {step.removeprefix("making the examples of ") for step in steps if step.startswith("making")}
+    changed = {corpus.corpus for corpus in found.corpora if corpus.status == "changed"}
+    computed = {step.removeprefix("making the examples of ") for step in steps if step.startswith("making")}
     assert changed
-    assert made == {one.name for one in found.tasks if one.corpus in changed}
-    assert {one.corpus for one in found.tasks} - changed
-    assert all(one.is_still for one in found.tasks if one.corpus not in changed)
+    assert computed == {task.name for task in found.tasks if task.corpus in changed}
+    assert {task.corpus for task in found.tasks} - changed
+    assert all(task.is_still for task in found.tasks if task.corpus not in changed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["SAMPLE"], "one state is not enough"),
         (["SAMPLE", "gone.duckdb"], "there is no 'gone.duckdb'"),
@@ -94,16 +93,16 @@ def test_examples_are_made_of_corpora_that_changed_alone(sample: Path, edited: P
         (["SAMPLE", "newer.duckdb"], "a newer schema than this Talkhouse"),
     ],
 )
-def test_what_can_not_be_compared_ends_with_2(sample: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_what_can_not_be_compared_ends_with_2(sample: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
     (tmp_path / "no.duckdb").write_text("no database")
     (tmp_path / "no.parquet").write_text("somebody's")
     if "newer.duckdb" in arguments:
         shutil.copyfile(sample, tmp_path / "newer.duckdb")
         with duckdb.connect(tmp_path / "newer.duckdb") as con:
             con.execute("update meta.alembic_version set version_num = '9999'")
-    done = run("diff", *(sample if one == "SAMPLE" else one for one in arguments), cwd=tmp_path)
+    done = run("diff", *(sample if argument == "SAMPLE" else argument for argument in arguments), cwd=tmp_path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.slow
@@ -120,8 +119,7 @@ def test_an_older_state_is_migrated_in_private(sample: Path, tmp_path: Path) -> 
     assert found["equal"]
     with duckdb.connect(newer) as con:
         con.execute(LONGER)
-    again = diffed(older, newer)
-    assert [one["table"] for one in again["tables"] if one["changed"]] == ["main.turns"]
+    assert [table["table"] for table in diffed(older, newer)["tables"] if table["changed"]] == ["main.turns"]
     assert older.read_bytes() == content
 
 
@@ -143,8 +141,8 @@ def test_each_state_has_its_own_views_unless_both_get_ours(sample: Path, edited:
     wanted = Wanted((RELEASES,))
     found = diffed(sample, other, wanted)
     assert f"{schema}.{name}" in found["schema"]["views_changed"]
-    assert sum(one["columns"].get("utterance", 0) for one in found["tasks"]) == examples
-    assert not any(one["changed"] for one in found["tables"])
+    assert sum(task["columns"].get("utterance", 0) for task in found["tasks"]) == examples
+    assert not any(table["changed"] for table in found["tables"])
     assert diffed(sample, other, wanted, same_views=True)["equal"]
     assert not diffed(other, edited, wanted, same_views=True)["equal"]
 
@@ -162,9 +160,9 @@ def test_two_of_the_publishers_releases_are_compared(sample: Path, tmp_path: Pat
     done = run("diff", sample, "--corpus", RELEASES, "--between", old, new, "--json", cwd=tmp_path)
     found = json.loads(done.stdout)
     assert done.returncode in (0, 1), done.stderr
-    assert {one["release"] for one in found["tasks"]} == {new}
-    assert sum(one["before"] for one in found["tasks"]) == by_release[old]
-    assert sum(one["after"] for one in found["tasks"]) == by_release[new]
+    assert {task["release"] for task in found["tasks"]} == {new}
+    assert sum(task["before"] for task in found["tasks"]) == by_release[old]
+    assert sum(task["after"] for task in found["tasks"]) == by_release[new]
     again = run("diff", sample, "--corpus", RELEASES, "--between", new, new)
     assert (again.returncode, again.stderr) == (0, "")
 
@@ -238,12 +236,11 @@ def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> 
     with duckdb.connect(real_warehouse, read_only=True) as con:
         query = "select release from main.releases where corpus_id = ? order by release_index"
         (old,), (new,), *_ = con.execute(query, [RELEASES]).fetchall()
-    found = diffed(real_warehouse, real_warehouse, Wanted((RELEASES,)), between=(old, new))
-    dev, evaluation = found["tasks"]
+    dev, evaluation = diffed(real_warehouse, real_warehouse, Wanted((RELEASES,)), between=(old, new))["tasks"]
     assert (dev["split"], dev["before"], dev["after"], dev["changed"], dev["columns"]["label"]) == (
         *("dev", 2150, 2150, 2142, 1234),
     )
-    assert {(one["before"], one["after"]): one["rows"] for one in dev["labels"]} == {
+    assert {(label["before"], label["after"]): label["rows"] for label in dev["labels"]} == {
         ("X", "T"): 608,
         ("O", "T"): 383,
         ("T", "O"): 97,
@@ -258,17 +255,17 @@ def test_the_real_releases_differ_as_they_are_known_to(real_warehouse: Path) -> 
 @pytest.mark.slow
 def test_a_release_is_a_state_by_its_name_and_by_its_folder(sample: Path, edited: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    made = run("release", "create", "2026-11", "--db", sample, "--store", store, "--json")
-    content_id = json.loads(made.stdout)["content_id"]
-    told = [
+    created = run("release", "create", "2026-11", "--db", sample, "--store", store, "--json")
+    content_id = json.loads(created.stdout)["content_id"]
+    results = [
         run("diff", name, edited, "--store", store, "--table", "main.turns", "--json", cwd=tmp_path)
         for name in ("2026-11", "release:2026-11", store / "releases" / "2026-11")
     ]
-    assert [one.returncode for one in told] == [1, 1, 1], told[0].stderr
-    assert {one.stdout for one in told} == {told[0].stdout}
-    found = json.loads(told[0].stdout)
+    assert [result.returncode for result in results] == [1, 1, 1], results[0].stderr
+    assert {result.stdout for result in results} == {results[0].stdout}
+    found = json.loads(results[0].stdout)
     assert (found["before"]["release"], found["before"]["content_id"]) == ("2026-11", content_id)
-    assert [one["changed"] for one in found["tables"] if one["table"] == "main.turns" and one["changed"]] == [1]
+    assert [table["changed"] for table in found["tables"] if table["table"] == "main.turns" and table["changed"]] == [1]
     shutil.copyfile(edited, tmp_path / "2026-11")
     beside = run("diff", "2026-11", edited, "--store", store, "--table", "main.turns", cwd=tmp_path)
     assert (beside.returncode, "the release is release:2026-11" in beside.stderr) == (0, True)
@@ -282,17 +279,17 @@ def test_real_files_that_were_removed_and_altered_are_named(
     folder = tmp_path / "data" / RELEASES
     shutil.copytree(real_data / RELEASES, folder)
     with zipfile.ZipFile(real_data / RELEASES / "DBDC3.zip") as old, zipfile.ZipFile(folder / "DBDC3.zip", "w") as new:
-        for one in old.infolist():
-            name = one.filename.rpartition("/")[2]
+        for member in old.infolist():
+            name = member.filename.rpartition("/")[2]
             if name not in {f"YIT00{number}.log.json" for number in (31, 32, 33)}:
-                new.writestr(one, altered(old.read(one)) if name == "YIT0030.log.json" else old.read(one))
+                new.writestr(member, altered(old.read(member)) if name == "YIT0030.log.json" else old.read(member))
     build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data")
     found = diffed(real_warehouse, tmp_path / "w.duckdb", Wanted((RELEASES,)))
     assert counts(found, "main.annotations") == {"removed": 900, "changed": 26}
     assert counts(found, "main.turns") == {"removed": 63, "changed": 1}
     assert counts(found, "main.dialogues") == {"removed": 3}
     assert counts(found, "main.records") == {"removed": 3, "renumbered": 17}
-    (task,) = (one for one in found["tasks"] if one["verdict"] != "same")
+    (task,) = (item for item in found["tasks"] if item["verdict"] != "same")
     assert (task["before"], task["after"], task["removed"], task["changed"], task["renumbered"]) == (
         *(1050, 1020, 30, 7, 720),
     )

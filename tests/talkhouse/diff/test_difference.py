@@ -10,38 +10,37 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.diff.as_data import as_data
-from talkhouse.diff.difference import difference
-from talkhouse.diff.found import ALL, Wanted
+from talkhouse.diff.difference import ALL, Wanted, difference
 from talkhouse.diff.states import State, opened_states
 from tests.conftest import ONCE_BROKEN, invented_builds
-from tests.talkhouse.diff.invented import Rows, Talk, examples_of, made, rows_of
+from tests.talkhouse.diff.invented import Rows, Talk, examples_of, rows_of, written
 from tests.talkhouse.diff.plain import expected
 
 COUNTED = ("before", "after", "removed", "added", "changed", "moved", "moved_in", "moved_out", "renumbered")
 
 
 def diffed(before: Path, after: Path, wanted: Wanted = ALL, **options: Any) -> dict[str, Any]:
-    """Return what a difference of two files says, as data."""
+    """Return the difference of two files as data."""
     with opened_states(State(before, "before"), State(after, "after"), **options) as sides:
         return as_data(difference(sides, wanted), wanted.limit)
 
 
 def compared(folder: Path, before: Rows, after: Rows) -> dict[str, Any]:
     """Compare two states, and hold every count against that of plain Python."""
-    found = diffed(made(folder / "before.duckdb", before), made(folder / "after.duckdb", after))
+    found = diffed(written(folder / "before.duckdb", before), written(folder / "after.duckdb", after))
     counted = expected(*({**rows, "mood": examples_of(rows)} for rows in (before, after)))
-    counts = {one["table"].removeprefix("main."): one for one in found["tables"]}
-    counts |= {f"mood {one['split']}": one for one in found["tasks"]}
+    counts = {table["table"].removeprefix("main."): table for table in found["tables"]}
+    counts |= {f"mood {task['split']}": task for task in found["tasks"]}
     shown = {
-        name: {change: one.get(change, 0) for change in COUNTED if one.get(change, 0)}
-        for name, one in counts.items()
+        name: {change: table.get(change, 0) for change in COUNTED if table.get(change, 0)}
+        for name, table in counts.items()
         if name != "corpora"
     }
     assert shown == {name: dict(count) for name, count in counted.items() if name != "mood"}
-    for one in (*found["tables"], *found["tasks"]):
-        moved = one.get("moved_in", 0) - one.get("moved_out", 0)
-        assert one["before"] - one["removed"] + moved + one["added"] == one["after"]
-    assert found["equal"] == all(not one[name] for one in counts.values() for name in COUNTED[2:] if name in one)
+    for table in (*found["tables"], *found["tasks"]):
+        moved = table.get("moved_in", 0) - table.get("moved_out", 0)
+        assert table["before"] - table["removed"] + moved + table["added"] == table["after"]
+    assert found["equal"] == all(not table[name] for table in counts.values() for name in COUNTED[2:] if name in table)
     return found
 
 
@@ -61,9 +60,9 @@ TALKS = st.builds(
 def states(draw: st.DrawFn) -> tuple[list[Talk], list[Talk]]:
     """Invent a state, and one that others were put into, or that lost some, or in which some say something else."""
     before = draw(st.lists(TALKS, max_size=5))
-    kept = [talk for talk in before if draw(st.integers(0, 3))]
+    rest = [talk for talk in before if draw(st.integers(0, 3))]
     after = []
-    for talk in draw(st.permutations(kept)) if draw(st.booleans()) else kept:
+    for talk in draw(st.permutations(rest)) if draw(st.booleans()) else rest:
         other = draw(TALKS)
         part = draw(st.sampled_from(["none", "none", "turns", "splits", "labels", "last"]))
         turns = (*talk.turns[:-1], *other.turns[-1:]) if part == "last" else talk.turns
@@ -86,8 +85,7 @@ def states(draw: st.DrawFn) -> tuple[list[Talk], list[Talk]]:
 def test_every_count_is_that_of_plain_python(
     tmp_path_factory: pytest.TempPathFactory, both: tuple[list[Talk], list[Talk]]
 ) -> None:
-    folder = tmp_path_factory.mktemp("states")
-    compared(folder, *map(rows_of, both))
+    compared(tmp_path_factory.mktemp("states"), *map(rows_of, both))
 
 
 TALK = Talk((("ada", "Tea?"), ("bob", "Yes."), ("ada", "Good.")), ("train",), (("O", 0.5), ("X", 0.0)))
@@ -96,10 +94,10 @@ THIRD = Talk((("bob", "Late?"), ("ada", "Soon.")), ("valid",), (("O", 1.0), ("O"
 
 
 def counts(found: dict[str, Any], name: str) -> dict[str, int]:
-    """Return what is not 0 of a table, or of a task's split as in ``toy.mood train``."""
-    every = [(one["table"], one) for one in found["tables"]]
-    every += [(f"{one['task']} {one['split']}", one) for one in found["tasks"]]
-    return {change: one[change] for key, one in every if key == name for change in COUNTED[2:] if one.get(change)}
+    """Return the counts that are not 0 of a table, or of a task's split as in ``toy.mood train``."""
+    every = [(table["table"], table) for table in found["tables"]]
+    every += [(f"{task['task']} {task['split']}", task) for task in found["tasks"]]
+    return {change: entry[change] for key, entry in every if key == name for change in COUNTED[2:] if entry.get(change)}
 
 
 def test_a_record_in_front_changes_nothing(tmp_path: Path) -> None:
@@ -115,14 +113,18 @@ def test_a_record_in_front_changes_nothing(tmp_path: Path) -> None:
         {"kind": "dialogue", "corpus": "toy", "rows": 2},
         {"kind": "record", "corpus": "toy", "rows": 2},
     ]
-    (train,) = (one for one in found["tasks"] if one["split"] == "train")
+    (train,) = (task for task in found["tasks"] if task["split"] == "train")
     assert train["verdict"] == "renumbered"
 
 
 @pytest.mark.slow
 def test_an_id_that_is_given_to_something_else_is_written_otherwise(tmp_path: Path) -> None:
     found = compared(tmp_path, rows_of([THIRD, SECOND, TALK]), rows_of([TALK, THIRD]))
-    (gone,) = (one for one in found["changes"] if one["relation"] == "main.dialogues" and one["change"] == "removed")
+    (gone,) = (
+        change
+        for change in found["changes"]
+        if change["relation"] == "main.dialogues" and change["change"] == "removed"
+    )
     assert gone["key"] == {"dialogue_id": "toy:train:0 (before)"}
     assert gone["key_before"] == {"dialogue_id": "toy:train:0"}
 
@@ -143,7 +145,7 @@ def test_equal_is_identical(tmp_path: Path) -> None:
         Talk((("ada", "e\u0301"), ("bob", "No. "), ("ada", "")), labels=(("", -0.0), (None, None)), extra='{"a": 1}')
     ]
     found = compared(tmp_path, rows_of(before), rows_of(after))
-    tables = {one["table"]: one["columns"] for one in found["tables"] if one["columns"]}
+    tables = {table["table"]: table["columns"] for table in found["tables"] if table["columns"]}
     assert tables == {
         "main.annotations": {"label": 2, "value": 1},
         "main.dialogues": {"extra": 1},
@@ -158,7 +160,7 @@ def test_equal_is_identical(tmp_path: Path) -> None:
 def test_two_equal_rows_exchanged_for_two_others_are_seen(tmp_path: Path) -> None:
     """An exclusive or of hashes is blind to pairs."""
     for name in ("before", "after"):
-        with duckdb.connect(made(tmp_path / f"{name}.duckdb", rows_of([TALK]))) as con:
+        with duckdb.connect(written(tmp_path / f"{name}.duckdb", rows_of([TALK]))) as con:
             con.execute(
                 "insert into meta.findings by name select 'toy' as corpus_id, 'warn' as severity, 'it' as detail, "
                 f"'{name}' as rule, range::integer as finding_index from range(2)"
@@ -171,20 +173,14 @@ def test_two_equal_rows_exchanged_for_two_others_are_seen(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_keys_that_two_rows_have_do_not_upset_the_counts(tmp_path: Path) -> None:
     """Somebody has put rows in twice, which no build does; and a task that has no view."""
-    before = made(tmp_path / "before.duckdb", rows_of([TALK, SECOND]))
-    after = made(tmp_path / "after.duckdb", rows_of([SECOND]))
+    before = written(tmp_path / "before.duckdb", rows_of([TALK, SECOND]))
+    after = written(tmp_path / "after.duckdb", rows_of([SECOND]))
     for path in (before, after):
         with duckdb.connect(path) as con:
             for table in ("dialogues", "turns", "records", "annotations"):
                 con.execute(f"insert into main.{table} from main.{table}")
             con.execute("insert into main.examples by name select * replace ('unseen' as task) from main.examples")
     found = diffed(before, after)
-    assert {one["task"] for one in found["tasks"]} == {"toy.mood"}
-    for one in found["tables"]:
-        assert one["before"] - one["removed"] + one["added"] == one["after"]
-        assert one["before"] == one["removed"] + one["changed"] + one["moved"] + one["renumbered"] + same_of(one)
-
-
-def same_of(one: dict[str, Any]) -> int:
-    """Return how many rows of the state after are as they were before."""
-    return int(one["after"] - one["added"] - one["changed"] - one["moved"] - one["renumbered"])
+    assert {task["task"] for task in found["tasks"]} == {"toy.mood"}
+    for counted in found["tables"]:
+        assert counted["before"] - counted["removed"] + counted["added"] == counted["after"]

@@ -1,6 +1,5 @@
 """A server, and a way to fetch from it."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,16 +11,10 @@ from talkhouse.fetch.places import Fetched
 from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import FetchFailed
-from tests.file_server import FileServer, file_server
+from tests.file_server import FileServer
 
 QUICK = Patience(timeout=60, pause=0.001)
 CORPUS = replace(next(iter(corpora().values())), id="talks", homepage="https://example.org/talks")
-
-
-@pytest.fixture
-def server() -> Iterator[FileServer]:
-    with file_server() as running:
-        yield running
 
 
 class Shown:
@@ -59,7 +52,7 @@ class Folder:
         return Source(path, f"{self.server.url}/{path}", sha256, size=size)
 
     def path(self, path: str) -> Path:
-        """Return where a file belongs."""
+        """Return the path where a file belongs."""
         return self.data / "talks" / path
 
     def left(self) -> list[str]:

@@ -38,17 +38,17 @@ def of(body: bytes = BODY, etag: str | None = '"1"', **options: object) -> File:
 
 def archive(content: bytes = BODY) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as made:
-        made.writestr("talks.txt", content)
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("talks.txt", content)
     return stream.getvalue()
 
 
 def packed(content: bytes = BODY) -> bytes:
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as made:
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
         info = tarfile.TarInfo("talks.txt")
         info.size = len(content)
-        made.addfile(info, io.BytesIO(content))
+        archive.addfile(info, io.BytesIO(content))
     return stream.getvalue()
 
 
@@ -141,8 +141,8 @@ def test_an_archive_may_be_of_another_kind_than_its_name(
     folder: Folder, is_readable: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = io.BytesIO()
-    with py7zr.SevenZipFile(stream, "w") as made:
-        made.writestr(BODY, "talks.txt")
+    with py7zr.SevenZipFile(stream, "w") as archive:
+        archive.writestr(BODY, "talks.txt")
     if not is_readable:  # without py7zr nothing can be said of it, and it is kept
         monkeypatch.setitem(sys.modules, "py7zr.exceptions", None)
     for name, content in (("talks.zip", stream.getvalue()), ("talks.7z", packed())):
@@ -260,12 +260,10 @@ def test_the_question_whether_a_large_file_is_wanted_is_answered(folder: Folder,
     form = FORM.format(action=action.format(server=folder.server.url))
     folder.server.files["/talks.bin?id=1"] = File([], replies=[(200, HTML, form.encode())])
     folder.server.files["/anyway?id=x+y&confirm=t"] = of(cuts=[100_000])
-    source = replace(folder.source("talks.bin"), url=f"{folder.server.url}/talks.bin?id=1")
-    (fetched,) = folder.fetch(source)
+    (fetched,) = folder.fetch(replace(folder.source("talks.bin"), url=f"{folder.server.url}/talks.bin?id=1"))
     assert isinstance(fetched, Fetched), fetched
     assert folder.path("talks.bin").read_bytes() == BODY
-    paths = [path for path, _ in folder.server.requests]
-    assert paths == ["/talks.bin?id=1", "/anyway?id=x+y&confirm=t"] * 2
+    assert [path for path, _ in folder.server.requests] == ["/talks.bin?id=1", "/anyway?id=x+y&confirm=t"] * 2
     assert folder.server.requests[-1][1]["Range"] == "bytes=100000-"
 
 

@@ -16,6 +16,7 @@ from talkhouse.ingest.corpus import Source
 from talkhouse.ingest.registry import corpora
 from talkhouse.schema.errors import FetchFailed, OutputFailed, SourceError, UsageError
 from talkhouse.system.files import locked
+from tests.data_files import data_of
 from tests.file_server import File, invented
 from tests.talkhouse.fetch.conftest import QUICK, Folder
 
@@ -240,20 +241,7 @@ def test_what_anybody_could_change_on_the_way_is_not_asked_for(served: Folder, t
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [
-        ("[", "can't be read"),
-        ('{"talks": [{"path": "a.zip"}]}', "can't be read"),
-        ('{"talks": [{"path": "a.zip", "url": "https://x/y", "sum": "1"}]}', "can't be read"),
-        ('{"talks": [{"path": "../a.zip", "url": "https://x/y"}]}', "leads out"),
-        ('{"talks": [{"path": "/a.zip", "url": "https://x/y"}]}', "leads out"),
-        ('{"talks": [{"path": "..\\\\a.zip", "url": "https://x/y"}]}', "leads out"),
-        ('{"talks": [{"path": "", "url": "https://x/y"}]}', "leads out"),
-        ('{"talks": [{"path": "a//b", "url": "https://x/y"}]}', "leads out"),
-        ('{"talks": [{"path": "a.zip", "url": "file:///etc/passwd"}]}', "not one of http or https"),
-        ('{"talks": [{"path": "a.zip", "url": "https:/x"}]}', "not one of http or https"),
-        ('{"talks": [{"path": "a.zip", "url": "https://x:99999/"}]}', "not one of http or https"),
-        ('{"talks": [{"path": "a.zip", "url": "https://me:secret@x/y"}]}', "has a user or password"),
-    ],
+    data_of(__file__)["addresses_that_are_never_fetched"],
 )
 def test_addresses_that_are_never_fetched(folder: Folder, tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "sources.json").write_text(text)

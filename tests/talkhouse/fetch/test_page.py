@@ -28,8 +28,7 @@ DRIVE = "https://drive.google.com/uc?export=download&id=1"
 def test_a_question_is_answered_at_its_own_server_or_the_drives_other(
     url: str, action: str, answer: str | None
 ) -> None:
-    confirmed = Page(FORM.format(action, "GET"), url).confirmed()
-    assert confirmed == (answer and f"{answer}?id=1&confirm=t")
+    assert Page(FORM.format(action, "GET"), url).confirmed() == (answer and f"{answer}?id=1&confirm=t")
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from talkhouse.guess.inspection import inspected
 from talkhouse.guess.new_declaration import new_declaration
+from talkhouse.guess.sample import start_of
 from talkhouse.ingest.declared.declaration import of_folder
 from tests.conftest import invented_examples
 from tests.talkhouse.guess.folders import write
@@ -54,6 +55,23 @@ def test_any_records_give_a_declaration_that_reads(records: list[Any], name: str
         shown = inspected(folder / name)
         assert json.dumps(shown.as_data())
         assert all(isinstance(cell, str) for line in shown.lines for cell in line)
+
+
+@invented_examples(150)
+@given(st.lists(VALUES, max_size=4), st.integers(0, 120), st.integers(1, 5))
+@example([1, [2], 3], 20, 2)
+def test_the_beginning_of_a_list_that_is_cut_off(values: list[Any], length: int, most: int) -> None:
+    text = json.dumps(values)
+    first, is_whole = start_of(text[:length], most)
+    assert is_whole == (length >= len(text) and len(values) <= most)
+    assert len(first or ()) < 2 or first == values[: min(most, len(first))]  # the only one may itself be cut off
+
+
+def test_the_beginning_of_other_values() -> None:
+    assert start_of("[1, 2", 10) == ([1, 2], False)
+    assert start_of('{"a": [{"b": 1}, {"b"', 10) == ({"a": [{"b": 1}]}, False)
+    texts = ('{"a": {"b": "c', "[[[[[[[[", '{"a" 1}', "nul", "")
+    assert [start_of(text, 10)[0] for text in texts] == [{"a": {}}, [[[[[[[[]]]]]]]], {}, None, None]
 
 
 @invented_examples(150)

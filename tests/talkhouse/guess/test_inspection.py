@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from talkhouse.guess.inspection import Inspection, inspected
-from talkhouse.guess.sample import MOST, Sample, records_inside, start_of
+from talkhouse.guess.sample import MOST, Sample, records_inside
 from talkhouse.guess.text_rules import markers_of
 from talkhouse.schema.errors import SourceError
 from tests.commands import on_a_terminal, run
+from tests.data_files import data_of
 from tests.talkhouse.guess.folders import CHANNEL, CHAT, FOLDERS, LOG, SCATTERED, lines, messages, parquet, write
 
 
@@ -35,42 +36,20 @@ def test_fields_have_types_counts_ranges_and_members(tmp_path: Path) -> None:
     assert shown.first == [("user", "Hi"), ("assistant", "Ho")]
 
 
-FIRST = {
-    "sharegpt": [("system", "Be brief."), ("user", "Fog?"), ("assistant", "Yes.")],
-    "chat_parquet": [("user", "Is it far?"), ("assistant", "Two miles.")],
-    "alpaca": [
-        *(("system", "Be kind."), ("user", "Hi"), ("assistant", "Hello")),
-        *(("user", "Name a bird."), ("assistant", "Wren.")),
-    ],
-    "preference": [("user", "A tea?"), ("assistant", "Green.")],
-    "preference_openai": [("user", "Which train?"), ("assistant", "The nine o'clock.")],
-    "preference_transcripts": [
-        *(("user", "A boat?"), ("assistant", "Which one?"), ("user", "Red."), ("assistant", "Gone.")),
-    ],
-    "transcript": [("agent", "Yes?"), ("caller", 'My "line" is dead.'), ("agent", "Since when?")],
-    "scattered": [("Ole", "Good evening to all"), ("Ida", '"Oh, you are late')],
-    "tree": [("user", "Why rain?"), ("assistant", "Clouds.")],
-    "frames": [("user", "A boat at noon."), ("assistant", "For how many?")],
-    "channel": [("ida", "Who has the key?"), ("keybot", "I do.")],
-    "group": [("Ida", "Row?"), ("Ole", "See https://example.org")],
-    "members": [("speaker", "A room, please."), ("speaker", "For when?")],
-    "studio": [("user", "Hi you"), ("assistant", "Hello")],
-    "spoken": [("p1", "Nice hat."), ("p2", "My aunt's."), ("p1", "Ah.")],
-}
+FIRST = data_of(__file__)["first"]
 
 
 @pytest.mark.parametrize("name", FIRST)
 def test_the_first_dialogue_is_shown(name: str, tmp_path: Path) -> None:
     files, _ = FOLDERS[name]
-    path = next(path for path in files if "schema" not in path)
-    assert inspected(write(tmp_path, files) / path).first == FIRST[name]
+    path = next(path for path in sorted(files, reverse=True) if "schema" not in path)
+    assert inspected(write(tmp_path, files) / path).first == [tuple(turn) for turn in FIRST[name]]
 
 
 def test_a_file_that_is_cut_off_is_known_by_its_beginning(tmp_path: Path) -> None:
     text = json.dumps(CHANNEL).encode()
     shown = seen(tmp_path, "a.json", text[: text.index(b'"101"')])
-    assert shown.guess is not None
-    assert shown.guess.format == "dialogue"
+    assert shown.looks_like.startswith("dialogue")
     assert shown.problem == "malformed JSON: only its beginning can be read"
 
 
@@ -110,16 +89,9 @@ def test_a_file_that_is_written_otherwise_is_not_shown_as_noise(content: bytes, 
     assert (shown.problem, shown.sample.records) == (problem, [])
 
 
-@pytest.mark.parametrize("text", ["[1, 2", '{"a": [{"b": 1}, {"b"', '{"a": {"b": "c', "[[[[[[[[", '{"a" 1}', "nul", ""])
-def test_the_beginning_of_what_is_cut_off(text: str) -> None:
-    value, is_whole = start_of(text, 10)
-    assert not is_whole
-    assert value in ([1, 2], {"a": [{"b": 1}]}, {"a": {}}, [[[[[[[[]]]]]]]], {}, None)
-
-
 def test_records_of_a_document_are_no_more_than_those_of_a_file() -> None:
     document = Sample("a.json", "JSON object", 1, [{"chats": [{"a": [{}]}] * 3_000}], is_whole=True, record="file")
-    assert [(len(one.records), one.is_whole) for one in records_inside(document)] == [(MOST.records, False)] * 2
+    assert [(len(found.records), found.is_whole) for found in records_inside(document)] == [(MOST.records, False)] * 2
 
 
 def test_marks_begin_lines_and_recur() -> None:
@@ -178,8 +150,8 @@ def test_the_commands_as_a_user_sees_them(tmp_path: Path) -> None:
     data = json.loads(shown.stdout)
     assert data["looks_like"]["format"] == "chat"
     assert data["next"] == "talkhouse new talks"
-    made = run("new", "talks", cwd=tmp_path)
-    assert made.stdout.splitlines() == [
+    done = run("new", "talks", cwd=tmp_path)
+    assert done.stdout.splitlines() == [
         'wrote talks/corpus.toml: chat, train.jsonl (train), id = "id"',
         "  kept in extra: topic",
         "  to do: licence, citation",
@@ -190,10 +162,10 @@ def test_the_commands_as_a_user_sees_them(tmp_path: Path) -> None:
         "next: talkhouse build --data . --dry-run",
     ]
     (folder / "corpus.toml").unlink()
-    told = json.loads(run("new", "talks", "--json", cwd=tmp_path).stdout)
-    assert told["format"] == "chat"
-    assert told["sample"]["roles"] == {"user": 3, "assistant": 3}
-    assert told["sample"]["first"][0] == {"who": "user", "text": "May I prune it?"}
+    shown = json.loads(run("new", "talks", "--json", cwd=tmp_path).stdout)
+    assert shown["format"] == "chat"
+    assert shown["sample"]["roles"] == {"user": 3, "assistant": 3}
+    assert shown["sample"]["first"][0] == {"who": "user", "text": "May I prune it?"}
 
 
 def test_nothing_in_a_file_acts_on_a_terminal(tmp_path: Path) -> None:
@@ -204,7 +176,7 @@ def test_nothing_in_a_file_acts_on_a_terminal(tmp_path: Path) -> None:
     assert not [piece for piece in ("\x1b[2J", "\x1b]0", "\x1b[31m", "\u202e") if piece in shown]
     assert max(map(len, shown.splitlines())) <= 60
     write(tmp_path / "talks", {"a.jsonl": lines(evil, {"messages": [{"role": "\x1b[2J", "content": 3}]})})
-    told = on_a_terminal(["new", "talks"], tmp_path, columns=40)
-    assert "GF-01 at a.jsonl#" in told
-    assert not [piece for piece in ("\x1b[2J", "\x1b]0", "\x1b[31m", "\u202e") if piece in told]
-    assert max(map(len, told.splitlines())) <= 60
+    shown = on_a_terminal(["new", "talks"], tmp_path, columns=40)
+    assert "GF-01 at a.jsonl#" in shown
+    assert not [piece for piece in ("\x1b[2J", "\x1b]0", "\x1b[31m", "\u202e") if piece in shown]
+    assert max(map(len, shown.splitlines())) <= 60

@@ -11,7 +11,7 @@ from talkhouse.guess import field_meanings, record_values, sample
 from talkhouse.guess.guessed_folder import look
 from talkhouse.guess.inspection import inspected
 from talkhouse.guess.sample import MOST_FIELDS
-from tests.talkhouse.guess.folders import lines, messages
+from tests.talkhouse.guess.folders import CHANNEL, lines, messages
 
 CHAT = {"id": "a", "messages": messages("May I prune it?", "In spring.")}
 
@@ -37,22 +37,26 @@ MANY: dict[str, Callable[[int], bytes]] = {
 }
 
 
+def calls_of(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, *modules: Any) -> list[Any]:
+    calls: list[Any] = []  # the first argument of each
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        calls.append(arguments[0])
+        return function(*arguments, **named)
+
+    for module in modules:
+        monkeypatch.setattr(module, function.__name__, call)
+    return calls
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MANY)
 def test_the_work_does_not_grow_with_the_fields(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = 0
-    as_words = record_values.as_words
-
-    def count(field: str) -> str:
-        nonlocal counted
-        counted += 1
-        return as_words(field)
-
-    monkeypatch.setattr(record_values, "as_words", count)
+    calls = calls_of(record_values.as_words, monkeypatch, record_values)
     monkeypatch.setattr(sample, "MOST_FIELDS", 100)
     works = []
     for size in (200, 800):
-        counted = 0
+        calls.clear()
         path = tmp_path / f"{size}" / name
         path.parent.mkdir()
         path.write_bytes(MANY[name](size))
@@ -61,31 +65,30 @@ def test_the_work_does_not_grow_with_the_fields(name: str, tmp_path: Path, monke
         assert sum(1 + len(field.members) for field in seen.fields) <= 100
         folder = look(path.parent)
         assert folder.problems or not folder.guess
-        works.append(counted)
+        works.append(len(calls))
     assert 0 < works[1] <= works[0] * 1.1
 
 
 @pytest.mark.slow
 def test_a_reply_is_looked_for_in_each_value_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counted = 0
-    at = field_meanings.at
-
-    def count(value: Any, path: Any) -> Any:
-        nonlocal counted
-        counted += 1
-        return at(value, path)
-
-    monkeypatch.setattr(field_meanings, "at", count)
-    monkeypatch.setattr(record_values, "at", count)
+    calls = calls_of(record_values.at, monkeypatch, field_meanings, record_values)
     works = []
     for size in (100, 400):
-        counted = 0
+        calls.clear()
         turns = [{"id": f"t{number}", "who": "a", "text": f"some words {number}"} for number in range(2_000)]
         path = tmp_path / f"{size}.jsonl"
         path.write_bytes(lines({"id": "a", "turns": [turns[0] | fields(size, "a b"), *turns[1:]]}))
         assert inspected(path).looks_like.startswith("dialogue")
-        works.append(counted)
+        works.append(len(calls))
     assert works[1] < works[0] * 2
+
+
+def test_the_messages_of_a_channel_are_walked_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = calls_of(record_values.walk, monkeypatch, record_values, field_meanings)
+    path = tmp_path / "a.json"
+    path.write_bytes(json.dumps(CHANNEL).encode())
+    assert inspected(path).looks_like.startswith("dialogue")
+    assert 0 < sum(call == CHANNEL["messages"][0] for call in calls) <= 8
 
 
 @pytest.mark.slow

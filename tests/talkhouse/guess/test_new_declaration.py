@@ -67,15 +67,9 @@ def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "split"),
     [
-        ("train.jsonl", "train"),
-        ("valid-00000-of-00002.jsonl", "valid"),
-        ("my_dev.jsonl", "dev"),
-        ("Test/part1.jsonl", "test"),
-        ("data.validation.jsonl", "validation"),
-        ("train/test.jsonl", "test"),
-        ("training.jsonl", None),
-        ("train_test.jsonl", None),
-        ("latest.jsonl", None),
+        *(("train.jsonl", "train"), ("valid-00000-of-00002.jsonl", "valid"), ("my_dev.jsonl", "dev")),
+        *(("Test/part1.jsonl", "test"), ("data.validation.jsonl", "validation"), ("train/test.jsonl", "test")),
+        *(("training.jsonl", None), ("train_test.jsonl", None), ("latest.jsonl", None)),
     ],
 )
 def test_splits_are_words_in_names(path: str, split: str | None, tmp_path: Path) -> None:
@@ -195,7 +189,8 @@ def test_rows_that_say_no_dialogue_are_one_of_each_file(tmp_path: Path) -> None:
     assert document["format"] == "turns"
     assert document["turn"] == {"text": "text", "speaker": "user", "said_at": "ts"}
     assert seen.to_decide == [
-        "dialogue.id: no column says which dialogue, so that a file is one: 2 dialogues of 3 turns"
+        "[dialogue]: folder = true, if the files of a folder are one dialogue: 2 in 1",
+        "dialogue.id: no column says which dialogue, so that a file is one: 2 dialogues of 3 turns",
     ]
     assert seen.trial is not None
     assert (seen.trial.dialogues, seen.trial.turns, seen.trial.findings) == (2, 6, [])
@@ -209,7 +204,7 @@ def test_what_is_written_was_read_by_it(tmp_path: Path) -> None:
     assert trial is not None
     assert (trial.records, trial.set_aside, trial.dialogues, trial.empty) == (504, 1, 503, 500)
     assert trial.roles == {"user": 503, "assistant": 503}
-    assert [(told.rule, told.count, told.place) for told in trial.findings] == [
+    assert [(finding.rule, finding.count, finding.place) for finding in trial.findings] == [
         ("GF-01", 1, "a.jsonl#/3/messages/0/content")
     ]
     assert list(trial.first) == [("user", "May I prune it?"), ("assistant", "In spring.")]
@@ -233,12 +228,8 @@ def test_nothing_of_a_sample_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("time", "form"),
     [
-        ("2026-02-01T10:00:00Z", None),
-        ("1767261600", "unix"),
-        ("1767261600123", "unix_ms"),
-        ("24.12.2026 18:00", "%d.%m.%Y %H:%M"),
-        ("12/24/2026", "%m/%d/%Y"),
-        ("01/02/2026", "%d/%m/%Y"),
+        *(("2026-02-01T10:00:00Z", None), ("1767261600", "unix"), ("1767261600123", "unix_ms")),
+        *(("24.12.2026 18:00", "%d.%m.%Y %H:%M"), ("12/24/2026", "%m/%d/%Y"), ("01/02/2026", "%d/%m/%Y")),
     ],
 )
 def test_the_form_of_times(time: str, form: str | None, tmp_path: Path) -> None:
@@ -313,7 +304,7 @@ def test_names_and_marks_can_write_nothing_else_into_the_declaration(tmp_path: P
     records = [{"id": n, "messages": messages("Hi", "Ho"), evil: evil, "'] #": 1} for n in range(2)]
     document = declared(write(tmp_path / "talks", {'a "b" $(id).jsonl': lines(*records)}))
     assert splits(document) == {'a "b" $(id).jsonl': None}
-    assert set(document) == {"title", "format", "files", "dialogue", "turn"}
+    assert set(document) == {"title", "format", "files", "dialogue", "turn", "tasks"}
 
 
 def test_what_looks_like_a_format_says_so(tmp_path: Path) -> None:
@@ -376,8 +367,7 @@ def test_a_hostile_file_gives_a_skeleton_and_nothing_else(what: str, tmp_path: P
 def test_a_bad_line_hides_no_format(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"a.jsonl": lines(*CHAT) + b'{"messages": [{"role"\n' + lines(*CHAT)})
     seen = new_declaration(folder)
-    assert seen.guess is not None
-    assert seen.guess.format == "chat"
+    assert declared_in(folder)["format"] == "chat"
     assert seen.problems["a.jsonl"].startswith("line 4 is no JSON")
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.commands import on_a_terminal, run
+from tests.corpora.unusual import files_in
+from tests.data_files import data_of
 from tests.lanes import first_quick
-from tests.talkhouse.lake.test_write_lake import everything
 
 
 def test_it_says_what_was_written_kept_and_left_out(small: Path, tmp_path: Path) -> None:
@@ -46,10 +47,10 @@ def test_the_sql_needs_no_warehouse(small_lake: Path, lake: Path, tmp_path: Path
     whole = run("lake", "moved", "--sql", cwd=tmp_path).stdout
     assert f"LOCATION '{moved}/snapshot-1/main/turns'" in whole
     assert whole.replace(str(moved), str(small_lake)) == (moved / "snapshot-1" / "views.sql").read_text()
-    one = run("lake", "moved", "--sql", "bi.turns", cwd=tmp_path).stdout
-    assert one.startswith("CREATE OR REPLACE VIEW `bi`.`turns` (")
-    assert one.count("CREATE") == 1
-    assert one in whole
+    shown = run("lake", "moved", "--sql", "bi.turns", cwd=tmp_path).stdout
+    assert shown.startswith("CREATE OR REPLACE VIEW `bi`.`turns` (")
+    assert shown.count("CREATE") == 1
+    assert shown in whole
     table = run("lake", "moved", "--sql", "turns", "--location", "s3a://bucket/lake/", cwd=tmp_path).stdout
     assert "LOCATION 's3a://bucket/lake/snapshot-1/main/turns'" in table
 
@@ -62,29 +63,16 @@ def test_an_older_lake_prints_its_own_sql(lake: Path, tmp_path: Path) -> None:
     assert run("lake", "lake", "--sql", cwd=tmp_path).stdout == before
 
 
-WRONG = [
-    (["lake", "bi.turns"], "VIEW goes with --sql"),
-    (["lake", "--master", "local[2]"], "--master goes with --check"),
-    (["lake", "--sql", "--corpus", "mpchat"], "--corpus does not go with --sql"),
-    (["lake", "--sql", "--json"], "--json does not go with --sql"),
-    (["lake", "--check", "--dry-run", "--master", "local[2]"], "--dry-run does not go with --check"),
-    (["lake", "--sql", "--delta"], "--delta does not go with --sql"),
-    (["lake", "--check"], "--check needs a master or a server"),
-    (["lake", "--check", "--master", "local[2]", "--remote", "sc://localhost"], "--check needs a master or a server"),
-    (["lake", "--check", "--sql"], "--sql and --check exclude each other"),
-    (["lake", "--sql", "bi.turnz"], "no view or table 'bi.turnz' in the lake\n  expected: one of: bi.turns, "),
-    (["none", "--sql"], "none: this is not a lake"),
-    (["none", "--check", "--master", "local[2]"], "this is not a lake"),
-]
+WRONG = data_of(__file__)["wrong"]
 
 
-@pytest.mark.parametrize(("arguments", "message"), first_quick(WRONG, 4))
+@pytest.mark.parametrize(("arguments", "message"), first_quick(map(tuple, WRONG), 4))
 def test_wrong_use_is_one_message(lake: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
-    before = everything(lake)
+    before = files_in(lake)
     done = run("lake", *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
-    assert everything(lake) == before
+    assert files_in(lake) == before
 
 
 def test_a_corpus_that_is_not_there_is_named(small: Path, tmp_path: Path) -> None:

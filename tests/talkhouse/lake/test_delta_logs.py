@@ -10,11 +10,12 @@ from msgspec import structs
 
 from talkhouse.lake.write_lake import LakeOutcome
 from talkhouse.lake_format import lake_manifest
-from talkhouse.lake_format.delta_logs import delta_logs
+from talkhouse.lake_format.documents import delta_logs
 from talkhouse.lake_format.lake_manifest import LakeTable, strangers
 from tests import sail_server
+from tests.corpora.unusual import files_in
 from tests.talkhouse.lake.test_hostile import tree
-from tests.talkhouse.lake.test_write_lake import change, changeable, everything, odd, written
+from tests.talkhouse.lake.test_write_lake import change, changeable, odd, written
 
 __all__ = ["changeable", "odd"]
 
@@ -29,12 +30,12 @@ def test_a_log_adds_the_files_of_the_manifest_and_asks_for_no_more_than_the_colu
     found = delta_logs(structs.replace(current, delta=True))
     for table in current.tables:
         lines = found[f"{table.schema}/{table.name}/_delta_log/00000000000000000000.json"].decode().splitlines()
-        protocol, _, *added = (json.loads(line) for line in lines)
+        protocol, _, *actions = (json.loads(line) for line in lines)
+        added = [action["add"] for action in actions]
         assert [
-            (one["add"]["path"], one["add"]["partitionValues"]["corpus"], json.loads(one["add"]["stats"])["numRecords"])
-            for one in added
+            (file["path"], file["partitionValues"]["corpus"], json.loads(file["stats"])["numRecords"]) for file in added
         ] == [(file.path.removeprefix(f"{table.folder}/"), file.corpus, file.rows) for file in table.files]
-        assert all((lake / table.folder / one["add"]["path"]).stat().st_size == one["add"]["size"] for one in added)
+        assert all((lake / table.folder / file["path"]).stat().st_size == file["size"] for file in added)
         has_times = "TIMESTAMP" in {column.type for column in table.columns}
         assert (protocol["protocol"]["minReaderVersion"] == 3) == has_times
 
@@ -65,12 +66,12 @@ def test_delta_rs_polars_and_sail_open_every_table(odd: Path, tmp_path: Path, sa
             assert delta.metadata().description == table.comment
             comments = [field.metadata.get("comment", "") for field in delta.schema().fields[:-1]]
             assert comments == [column.comment for column in table.columns]
-            assert [field.nullable for field in delta.schema().fields[:-1]] == [one.nullable for one in table.columns]
-            told = delta.metadata().configuration
-            assert told["talkhouse.grain"] == ", ".join(table.grain)
+            assert [field.nullable for field in delta.schema().fields[:-1]] == [item.nullable for item in table.columns]
+            configuration = delta.metadata().configuration
+            assert configuration["talkhouse.grain"] == ", ".join(table.grain)
             for corpus, fingerprint in table.fingerprints.items():
-                assert told[f"talkhouse.{corpus}.fingerprint"] == fingerprint
-                assert told.get(f"talkhouse.{corpus}.licence") == licences.get(corpus)
+                assert configuration[f"talkhouse.{corpus}.fingerprint"] == fingerprint
+                assert configuration.get(f"talkhouse.{corpus}.licence") == licences.get(corpus)
         spark.sql(f"create table by_name using delta location '{lake}/snapshot-1/main/turns'")
         counts = spark.sql("select corpus, count(*) from by_name group by corpus order by corpus").collect()
         turns = rows_of_files(lake, next(table for table in current.tables if table.full_name == "main.turns"))
@@ -84,15 +85,14 @@ def test_logs_come_to_an_unchanged_lake_stay_and_go_with_their_snapshot_through_
 ) -> None:
     lake = tmp_path / "lake"
     assert written(lake, changeable).delta is False
-    planned = written(lake, changeable, delta=True, dry_run=True)
-    assert (planned.outcome, logs(lake)) == (LakeOutcome.DRY_RUN, [])
+    assert (written(lake, changeable, delta=True, dry_run=True).outcome, logs(lake)) == (LakeOutcome.DRY_RUN, [])
     done = written(lake, changeable, delta=True)
     assert (done.outcome, done.delta, [part for part in done.parts if part.is_new]) == (LakeOutcome.WRITTEN, True, [])
     tables = len(lake_manifest.read(lake).tables)
     assert logs(lake) == ["snapshot-2"] * tables
-    before = everything(lake)
+    before = files_in(lake)
     assert written(lake, changeable).outcome == written(lake, changeable, delta=True).outcome == LakeOutcome.UNCHANGED
-    assert everything(lake) == before
+    assert files_in(lake) == before
     log = "main/turns/_delta_log/00000000000000000000.json"
     (lake / "snapshot-2" / log).write_text("{}")
     assert written(lake, changeable).outcome == LakeOutcome.WRITTEN

@@ -51,7 +51,7 @@ def of_others(lake: Path) -> dict[str, object]:
     (lake / "snapshot-8" / "snapshot.json").write_text(json.dumps(marker))
     # A copy of one of the lake's.
     shutil.copytree(lake / "snapshot-1", lake / "snapshot-100")
-    # With a marker that nobody has written.
+    # With a marker that no lake has.
     shutil.copytree(lake / "snapshot-1", lake / "snapshot-9")
     (lake / "snapshot-9" / "snapshot.json").write_text("{}")
     (lake / "README").write_text("read me")
@@ -79,8 +79,8 @@ def test_what_is_named_like_a_snapshot_but_is_none_stays(lake: Path) -> None:
 def test_a_lake_is_written_beside_what_others_keep_in_it(lake: Path, write: Callable[[], LakeResult]) -> None:
     before = of_others(lake)
     done = [write() for _ in range(4)]
-    assert [one.snapshot for one in done] == ["snapshot-3", "snapshot-10", "snapshot-11", "snapshot-12"]
-    assert [sorted(one.left) for one in done] == [OTHERS] * 4
+    assert [result.snapshot for result in done] == ["snapshot-3", "snapshot-10", "snapshot-11", "snapshot-12"]
+    assert [sorted(result.left) for result in done] == [OTHERS] * 4
     assert strange(lake) == before
     own = ["snapshot-11", "snapshot-12"]
     assert names(lake) == sorted([*OTHERS, *own, "README", "manifest.json", "snapshots"])

@@ -34,7 +34,7 @@ Place = tuple[str | int, ...]
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder beside the lake with a secret, and a copy of the lake's files."""
+    """A folder next to the lake with a secret, and a copy of the lake's files."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "secret").write_text("secret")
     return tmp_path / "outside"
@@ -60,7 +60,7 @@ def described(path: Path) -> object:
 
 def stamps(folder: Path) -> dict[str, object]:
     found = ((path, path.lstat()) for path in sorted(folder.rglob("*")))
-    return {str(path.relative_to(folder)): (one.st_ino, one.st_mtime_ns, one.st_size) for path, one in found}
+    return {str(path.relative_to(folder)): (stat.st_ino, stat.st_mtime_ns, stat.st_size) for path, stat in found}
 
 
 def places(found: Any, above: Place = ()) -> Iterator[Place]:
@@ -147,8 +147,7 @@ def test_no_value_in_a_manifest_leads_out_of_the_lake(lake: Path, outside: Path,
                 assert stamps(lake) == here
             elif not is_written:
                 is_written = True
-                made = write_lake(lake, [other], Silent())
-                assert made.snapshot == "snapshot-2"
+                assert write_lake(lake, [other], Silent()).snapshot == "snapshot-2"
                 assert all(is_whole(file, lake) for table in lake_manifest.read(lake).tables for file in table.files)
                 assert {path.name for path in lake.iterdir()} == {"manifest.json", "snapshot-1", "snapshot-2"}
                 shutil.rmtree(lake)

@@ -15,6 +15,7 @@ from talkhouse.lake.write_lake import write_lake
 from talkhouse.lake_format.documents import columns_of_all
 from talkhouse.schema.errors import LakeDamaged, NotAWarehouse, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.spark.check import check
+from tests.data_files import data_of
 
 CHANGES = [
     ("create view bi.mine as select 1 as x", SchemaMismatch, r"a view that the catalogue does not have[\s\S]*bi\.mine"),
@@ -45,9 +46,9 @@ def changed(small: Path, path: Path, statement: str) -> Path:
 def test_the_declared_columns_are_those_that_migrations_make() -> None:
     with duckdb.connect() as con:
         migrations.make(con)
-        made = columns_of_all(con)
+        found = columns_of_all(con)
         declared = declared_columns(con)
-    assert declared == {name: columns for name, columns in made.items() if name != "meta.alembic_version"}
+    assert declared == {name: columns for name, columns in found.items() if name != "meta.alembic_version"}
 
 
 def test_a_table_less_or_with_other_columns_is_told(small: Path, tmp_path: Path) -> None:
@@ -81,21 +82,14 @@ def test_a_table_of_the_users_own_is_none_of_the_lakes(small: Path, lake: Path, 
 @pytest.mark.usefixtures("pyspark")
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [
-        ("a view less", r"bi\.turns is missing"),
-        ("a view more", r"bi\.mine"),
-        ("other columns", r"bi\.turns is not as"),
-        ("a table less", r"main\.images is missing"),
-        ("a table more", r"main\.mine"),
-        ("other types", r"main\.images is not as"),
-    ],
+    data_of(__file__)["a_check_tells_of_other_tables_and_views"],
 )
 def test_a_check_tells_of_other_tables_and_views(lake: Path, kind: str, words: str) -> None:
     """Before Spark is asked, which does not answer here."""
     path, pointer = lake / "snapshot-1" / "translation.json", lake / "manifest.json"
     views, tables = json.loads(path.read_bytes()), json.loads(pointer.read_bytes())
-    turns = next(one for one in views["views"] if (one["schema"], one["name"]) == ("bi", "turns"))
-    images = next(one for one in tables["tables"] if one["name"] == "images")
+    turns = next(view for view in views["views"] if (view["schema"], view["name"]) == ("bi", "turns"))
+    images = next(table for table in tables["tables"] if table["name"] == "images")
     if kind == "a view less":
         views["views"].remove(turns)
     elif kind == "a view more":
@@ -129,13 +123,13 @@ def test_files_that_are_not_the_tables_are_told(lake: Path) -> None:
     pl.DataFrame({"text": ["x" * 200_000_000]}).write_parquet(part)
     for content in (b"", b"PAR1", b"no parquet", other, other[:-9], large := part.read_bytes()):
         part.write_bytes(content)
-        table = next(one for one in good["tables"] if one["name"] == "images")
-        file = next(one for one in table["files"] if one["corpus"] == "mpchat")
+        table = next(item for item in good["tables"] if item["name"] == "images")
+        file = next(item for item in table["files"] if item["corpus"] == "mpchat")
         file["bytes"], file["sha256"] = len(content), sha256(content).hexdigest()
         pointer.write_text(json.dumps(good))
-        with pytest.raises(LakeDamaged, match=r"can't be read[\s\S]*the columns of main.images") as told:
+        with pytest.raises(LakeDamaged, match=r"can't be read[\s\S]*the columns of main.images") as caught:
             check(lake, "sc://127.0.0.1:1", Silent())
-        assert ("too much to read" in str(told.value)) == (content is large)
+        assert ("too much to read" in str(caught.value)) == (content is large)
 
 
 @pytest.mark.slow

@@ -1,12 +1,12 @@
-"""Readers while snapshots are swapped: no error, no wait, and never a part of one beside a part of another."""
+"""Readers while snapshots are swapped: no error, no wait, and never a part of one with a part of another."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.phases import PHASES
 from tests.talkhouse.lake.test_write_lake import written
 from tests.talkhouse.test_readers import Readers, add_file, lines, stand_still

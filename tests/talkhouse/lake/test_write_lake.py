@@ -13,7 +13,6 @@ import polars
 import pytest
 from pyarrow import parquet
 
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.lake import lake_files
 from talkhouse.lake import write_lake as write_lake_module
@@ -23,10 +22,13 @@ from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
 from talkhouse.lake_format import lake_manifest
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import is_whole
+from talkhouse.load.run import build
 from talkhouse.schema.errors import LakeDamaged, NotALake, OutputFailed, SchemaMismatch, UsageError, WarehouseDamaged
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system import memory
 from talkhouse.system.atomic_output import private_folder
+from tests.corpora.unusual import files_in
+from tests.data_files import data_of
 from tests.limits import largest_file, small_disk
 
 CORPORA = ("delidata", "mpchat")
@@ -40,10 +42,6 @@ ODD_TEXTS = (
 
 def written(lake: Path, *warehouses: Path, **options: Any) -> LakeResult:
     return write_lake(lake, warehouses, Silent(), **options)
-
-
-def everything(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def hashes(lake: Path) -> dict[str, str]:
@@ -137,8 +135,8 @@ def test_files_are_sorted_by_grain_and_say_what_their_columns_mean(odd_lake: Pat
             rows = duckdb.sql(f"from {source}").fetchall()
             assert rows == duckdb.sql(f"from {source} order by {order}").fetchall()
             assert whole.metadata.row_group(0).column(0).compression == "ZSTD" if rows else True
-            declared = [(one.name, one.nullable, one.metadata[b"comment"].decode()) for one in whole.schema_arrow]
-            assert declared == [(one.name, one.nullable, one.comment) for one in table.columns]
+            declared = [(item.name, item.nullable, item.metadata[b"comment"].decode()) for item in whole.schema_arrow]
+            assert declared == [(column.name, column.nullable, column.comment) for column in table.columns]
             assert whole.schema_arrow.metadata[b"comment"].decode() == table.comment
 
 
@@ -147,13 +145,13 @@ def test_the_manifest_tells_types_rows_hashes_builds_and_licences(small: Path, l
     with duckdb.connect(small, read_only=True) as con:
         for table in current.tables:
             types = con.execute(f"select column_name, column_type from (describe {table.full_name})").fetchall()
-            assert {(one.name, one.type) for one in table.columns} == set(types)
+            assert {(column.name, column.type) for column in table.columns} == set(types)
             for file in table.files:
                 path = lake / file.path
                 assert (file.bytes, file.sha256) == (path.stat().st_size, sha256(path.read_bytes()).hexdigest())
                 assert file.rows == parquet.ParquetFile(path).metadata.num_rows
         licences = con.execute("select corpus_id, licence, terms from main.corpora order by all").fetchall()
-    assert [(one["corpus_id"], one["licence"], one["terms"]) for one in current.corpora] == licences
+    assert [(corpus["corpus_id"], corpus["licence"], corpus["terms"]) for corpus in current.corpora] == licences
     assert [build["load_id"] for build in current.builds] == [1]
     assert not (current.tables[0].columns[0].nullable)
     assert json.loads((lake / "manifest.json").read_text())["format"] == 1
@@ -195,13 +193,13 @@ def test_a_large_table_has_several_files(changeable: Path, tmp_path: Path) -> No
 def test_what_has_not_changed_is_not_written_again(changeable: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     assert written(lake, changeable).outcome == LakeOutcome.WRITTEN
-    before = everything(lake)
+    before = files_in(lake)
     assert written(lake, changeable).outcome == LakeOutcome.UNCHANGED
-    assert everything(lake) == before
+    assert files_in(lake) == before
     change(changeable, "update main.turns set text = text || ' ' where starts_with(dialogue_id, 'mpchat:')")
     planned = written(lake, changeable, dry_run=True)
     assert planned.outcome == LakeOutcome.DRY_RUN
-    assert everything(lake) == before
+    assert files_in(lake) == before
     done = written(lake, changeable)
     assert [(part.table, part.corpus) for part in done.parts if part.is_new] == [("main.turns", "mpchat")]
     assert [part._replace(files=None, bytes=None) for part in done.parts] == [
@@ -239,23 +237,14 @@ def test_the_snapshot_before_the_current_one_stays(changeable: Path, lake: Path)
     assert all((lake / file["path"]).is_file() for table in inside["tables"] for file in table["files"])
 
 
-CHANGES = [
-    # By hand: an update leaves 0.0 as it is, since -0.0 is equal to it.
-    "create temp table zero as from main.annotations where value = 0.0; delete from main.annotations where "
-    "value = 0.0; insert into main.annotations select * replace (-(0.0::double) as value) from zero",
-    "update main.turns set extra = null where extra is not null",
-    "update main.turns set text = text || chr(0) where dialogue_id = (select min(dialogue_id) from main.turns)",
-    "update main.turns set turn_index = turn_index + 1",
-    "delete from main.labels where label = (select min(label) from main.labels)",
-]
+CHANGES = data_of(__file__)["changes"]
 
 
 @pytest.mark.slow
 def test_every_change_of_a_row_is_noticed(changeable: Path, lake: Path, tmp_path: Path) -> None:
     for statement in CHANGES:
         change(changeable, statement)
-        done = written(lake, changeable)
-        (table,) = {part.table for part in done.parts if part.is_new}
+        (table,) = {part.table for part in written(lake, changeable).parts if part.is_new}
         assert f" {table}" in statement
     written(tmp_path / "new", changeable)
     assert hashes(lake) == hashes(tmp_path / "new")
@@ -269,8 +258,7 @@ def test_a_file_that_is_missing_or_changed_is_written_again(
     before = hashes(lake)
     name = "snapshot-1/main/turns/corpus=delidata/part-00000.parquet"
     damage(lake / name)
-    done = written(lake, small)
-    assert [part.damaged for part in done.parts if part.is_new] == [(name,)]
+    assert [part.damaged for part in written(lake, small).parts if part.is_new] == [(name,)]
     assert hashes(lake) == before
     assert all(is_whole(file, lake) for table in lake_manifest.read(lake).tables for file in table.files)
 
@@ -286,7 +274,7 @@ def test_a_lake_of_some_corpora_has_these_and_what_belongs_to_none(
     assert {path: sha256 for path, sha256 in hashes(lake).items() if path not in without_rows} == found
     done = written(lake, small, only=["delidata"])
     assert (done.corpora, done.removed) == (("delidata",), ("mpchat",))
-    assert [one["corpus_id"] for one in lake_manifest.read(lake).corpora] == ["delidata"]
+    assert [corpus["corpus_id"] for corpus in lake_manifest.read(lake).corpora] == ["delidata"]
 
 
 # Several warehouses.
@@ -339,8 +327,7 @@ def test_findings_of_no_corpus_are_numbered_once(one_each: list[Path], tmp_path:
             )
     written(tmp_path / "lake", *paths)
     shared = tmp_path / "lake/snapshot-1/meta/findings/corpus=shared/part-00000.parquet"
-    found = duckdb.sql(f"select finding_index, source_file_id from '{shared}'").fetchall()
-    assert found == [(0, "both"), (1, "first")]
+    assert duckdb.sql(f"select finding_index, source_file_id from '{shared}'").fetchall() == [(0, "both"), (1, "first")]
 
 
 def test_a_corpus_in_two_warehouses_is_an_error(small: Path, changeable: Path, tmp_path: Path) -> None:
@@ -371,7 +358,7 @@ def test_a_folder_that_is_something_else_is_left_alone(small: Path, tmp_path: Pa
     (tmp_path / "letters" / "a.txt").write_text("dear")
     (tmp_path / "mine" / "snapshot-1").mkdir(parents=True)
     (tmp_path / "mine" / "snapshot-1" / "photo").write_text("of me")
-    before = everything(tmp_path)
+    before = files_in(tmp_path)
     for name in ("letters", "mine"):
         with pytest.raises(NotALake, match="holds something else than a lake"):
             written(tmp_path / name, small)
@@ -379,7 +366,7 @@ def test_a_folder_that_is_something_else_is_left_alone(small: Path, tmp_path: Pa
         written(tmp_path / "letters" / "a.txt", small)
     with pytest.raises(UsageError, match="no such folder"):
         written(tmp_path / "none" / "lake", small)
-    assert everything(tmp_path) == before
+    assert files_in(tmp_path) == before
 
 
 @pytest.mark.usefixtures("unprivileged")
@@ -405,10 +392,10 @@ def test_a_manifest_that_is_damaged_or_of_another_talkhouse_is_left_alone(small:
     for content, error, words in cases:
         assert content != good
         pointer.write_bytes(content)
-        before = everything(lake)
+        before = files_in(lake)
         with pytest.raises(error, match=words):
             written(lake, small)
-        assert everything(lake) == before
+        assert files_in(lake) == before
 
 
 @pytest.mark.slow
@@ -419,7 +406,7 @@ def test_a_lake_of_an_older_revision_is_refreshed(small: Path, tmp_path: Path) -
     old = json.loads((lake / "manifest.json").read_text())
     old["revision"] = "0001"
     for table in old["tables"]:
-        table["columns"] = [one for one in table["columns"] if one["name"] in table["grain"]]
+        table["columns"] = [column for column in table["columns"] if column["name"] in table["grain"]]
         table["fingerprints"] = dict.fromkeys(table["fingerprints"], "of another layout")
     (lake / "manifest.json").write_text(json.dumps(old))
     assert written(lake, small).outcome == LakeOutcome.WRITTEN
@@ -428,23 +415,23 @@ def test_a_lake_of_an_older_revision_is_refreshed(small: Path, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_a_warehouse_of_an_older_revision_is_an_error(changeable: Path, lake: Path) -> None:
-    before = everything(lake)
+    before = files_in(lake)
     change(changeable, "update meta.alembic_version set version_num = '0001'")
     with pytest.raises(SchemaMismatch, match="older schema"):
         written(lake, changeable)
-    assert everything(lake) == before
+    assert files_in(lake) == before
 
 
 @pytest.mark.slow
 def test_a_damaged_warehouse_is_an_error(changeable: Path, lake: Path) -> None:
-    before = everything(lake)
+    before = files_in(lake)
     with changeable.open("r+b") as stream:
         for block in (4, 5, 6, 7):  # not all of them are in use
             stream.seek(12_288 + 262_144 * block)
             stream.write(b"damage" * 2000)
     with pytest.raises(WarehouseDamaged):
         written(lake, changeable)
-    assert everything(lake) == before
+    assert files_in(lake) == before
 
 
 def test_one_process_writes_at_a_time(small: Path, tmp_path: Path) -> None:
@@ -458,27 +445,27 @@ def test_one_process_writes_at_a_time(small: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_less_memory_is_enough(small: Path, small_lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where DuckDB needs more than it was given at first, the rows are written once all the same."""
-    given: list[int] = []
+    limits: list[int] = []
 
     def in_little_memory(con: duckdb.DuckDBPyConnection, most: int, work: Callable[[], list[int]]) -> list[int]:
-        given.append(most)
+        limits.append(most)
         work()
         return memory.in_little_memory(con, most, work)
 
     monkeypatch.setattr(lake_files, "in_little_memory", in_little_memory)
     written(tmp_path / "two", small)
-    assert given
+    assert limits
     assert hashes(small_lake) == hashes(tmp_path / "two")
 
 
 @pytest.mark.slow
 def test_a_full_disk_leaves_the_old_lake(changeable: Path, tmp_path: Path, lake: Path) -> None:
-    before = everything(lake)
+    before = files_in(lake)
     change(changeable, "update main.texts set text = text || uuid() from range(20)")
     for output in (lake, tmp_path / "new"):
         with largest_file(20_000), pytest.raises(OutputFailed, match=r"no room for the lake[\s\S]*make room"):
             written(output, changeable)
-    assert everything(lake) == before
+    assert files_in(lake) == before
     assert not (tmp_path / "new").exists()
     assert written(lake, changeable).outcome == LakeOutcome.WRITTEN
 
@@ -490,7 +477,7 @@ def test_a_disk_that_fills_up_at_any_moment_leaves_the_old_lake(changeable: Path
     with small_disk("size=4M") as disk:
         lake, ballast = disk / "lake", disk / "ballast"
         written(lake, changeable)
-        before = everything(lake)
+        before = files_in(lake)
         change(changeable, "update main.turns set text = text || '!'")
         change(changeable, "update main.candidates set source = 'x'")
         failed, done = 0, None
@@ -501,6 +488,6 @@ def test_a_disk_that_fills_up_at_any_moment_leaves_the_old_lake(changeable: Path
             ballast.unlink()
             if done is None:
                 failed += 1
-                assert everything(lake) == before
+                assert files_in(lake) == before
         assert failed > 3
         assert all(is_whole(file, lake) for table in lake_manifest.read(lake).tables for file in table.files)

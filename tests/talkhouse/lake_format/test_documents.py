@@ -16,7 +16,7 @@ MADE = statements(MANIFEST, TranslatedViews("spark", [VIEW], []), "s3://bucket/i
 
 def test_databases_come_first_then_tables_then_views() -> None:
     kinds = [("database", "bi"), ("database", "main"), *[("table", "main.turns")] * 3, ("view", "bi.moods_day 1")]
-    assert [(one.kind, one.name) for one in MADE] == kinds
+    assert [(statement.kind, statement.name) for statement in MADE] == kinds
 
 
 def test_tables_and_views_have_columns_comments_and_their_folder() -> None:
@@ -28,6 +28,6 @@ def test_tables_and_views_have_columns_comments_and_their_folder() -> None:
 
 
 def test_the_file_can_be_cut_at_the_semicolons_that_end_lines() -> None:
-    assert script(MADE).split(";\n\n")[:-1] == [one.sql for one in MADE]
-    ends = [(one.sql + ";").split("\n")[-1] for one in MADE]
+    assert script(MADE).split(";\n\n")[:-1] == [statement.sql for statement in MADE]
+    ends = [(statement.sql + ";").split("\n")[-1] for statement in MADE]
     assert [line for line in script(MADE).split("\n") if line.endswith(";")] == ends

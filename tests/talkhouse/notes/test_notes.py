@@ -13,8 +13,18 @@ import duckdb
 import pytest
 from filelock import FileLock
 
-from talkhouse.notes.notes_file import FILE, LIMITS, NewNote, add, check_new, path_for, read, remove
-from talkhouse.notes.states import dialogue_hash, text_hash
+from talkhouse.notes.notes_file import (
+    FILE,
+    LIMITS,
+    NewNote,
+    add,
+    check_new,
+    dialogue_hash,
+    path_for,
+    read,
+    remove,
+    text_hash,
+)
 from talkhouse.schema.errors import SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.system.atomic_output import private_folder_path
 from tests.commands import COMMAND
@@ -26,12 +36,6 @@ DIALOGUE = f"{RELEASES}:CIC9001"
 HOSTILE = "<b>*bold*</b> [a](http://x) \x1b[31m\u202e\t$x `'\""
 
 
-@pytest.fixture
-def warehouse(sample: Path, tmp_path: Path) -> Path:
-    """A copy of the sample that notes lie beside."""
-    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
-
-
 def texts(warehouse: Path, dialogue_id: str = DIALOGUE) -> dict[int, str]:
     query = "select turn_index, text from main.turns where dialogue_id = ? order by all"
     with duckdb.connect(warehouse, read_only=True) as con:
@@ -41,8 +45,8 @@ def texts(warehouse: Path, dialogue_id: str = DIALOGUE) -> dict[int, str]:
 def note(
     warehouse: Path, turn: int | None, label: str | None = "odd", words: str | None = None, author: str = "me"
 ) -> NewNote:
-    said = texts(warehouse)
-    sha256 = dialogue_hash(said.values()) if turn is None else text_hash(said[turn])
+    turns = texts(warehouse)
+    sha256 = dialogue_hash(turns.values()) if turn is None else text_hash(turns[turn])
     return NewNote(DIALOGUE, turn, sha256, label, words, author, "command")
 
 
@@ -53,12 +57,12 @@ def listed(warehouse: Path, *options: str) -> list[dict[str, Any]]:
 
 
 def test_a_note_is_written_and_listed_exactly(warehouse: Path) -> None:
-    said = texts(warehouse)
+    turns = texts(warehouse)
     done = start("notes", "--add", f"{DIALOGUE}#4", "--label", "odd", "--note", HOSTILE, cwd=warehouse.parent)
     assert done.stdout == "Wrote note 1\n", done.stderr
-    (kept,) = read(path_for(warehouse))
-    assert (kept.turn_index, kept.label, kept.note) == (4, "odd", HOSTILE)
-    assert kept.text_sha256 == hashlib.sha256(said[4].encode()).hexdigest()
+    (stored,) = read(path_for(warehouse))
+    assert (stored.turn_index, stored.label, stored.note) == (4, "odd", HOSTILE)
+    assert stored.text_sha256 == hashlib.sha256(turns[4].encode()).hexdigest()
     lines = start("notes", "--label", "odd", "--corpus", RELEASES, "--state", "fits", cwd=warehouse.parent)
     assert lines.stdout.split("\t")[:4] == ["1", "fits", f"{DIALOGUE}#4", "odd"]
     assert "\x1b" not in lines.stdout
@@ -73,13 +77,13 @@ def test_a_note_is_written_and_listed_exactly(warehouse: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_note_is_written_once_and_no_number_comes_again(warehouse: Path) -> None:
-    hashes = "".join(f"{hashlib.sha256(one.encode()).hexdigest()}\n" for one in texts(warehouse).values())
+    hashes = "".join(f"{hashlib.sha256(text.encode()).hexdigest()}\n" for text in texts(warehouse).values())
     new = note(warehouse, None), note(warehouse, None), note(warehouse, 2, None, "words")
     assert add(warehouse, new) == [1, None, 2]
     assert add(warehouse, new) == [None, None, None]
     assert remove(warehouse, 2).note == "words"
     assert add(warehouse, new) == [None, None, 3]
-    assert [one.note_id for one in read(path_for(warehouse))] == [1, 3]
+    assert [row.note_id for row in read(path_for(warehouse))] == [1, 3]
     assert read(path_for(warehouse))[0].text_sha256 == hashlib.sha256(hashes.encode()).hexdigest()
     with pytest.raises(UsageError, match="there is no note 2"):
         remove(warehouse, 2)
@@ -118,7 +122,7 @@ def test_each_note_says_what_became_of_its_text(warehouse: Path) -> None:
     file = path_for(warehouse).read_bytes()
     change(warehouse, CHANGES)
     found = {
-        (one["dialogue_id"], one["turn_index"]): (one["state"], one["turn_index_now"]) for one in listed(warehouse)
+        (row["dialogue_id"], row["turn_index"]): (row["state"], row["turn_index_now"]) for row in listed(warehouse)
     }
     assert found == {
         (DIALOGUE, None): ("changed", None),
@@ -134,7 +138,7 @@ def test_each_note_says_what_became_of_its_text(warehouse: Path) -> None:
         where dialogue_id = '{DIALOGUE}' and turn_index is not null order by turn_index"""
     rows = json.loads(start("sql", query, "--format", "json", cwd=warehouse.parent).stdout)
     assert [row["state"] for row in rows] == ["fits", "another text", "no such turn", "no such turn"]
-    assert [one["note_id"] for one in listed(warehouse, "--state", "gone")] == [5, 6]
+    assert [row["note_id"] for row in listed(warehouse, "--state", "gone")] == [5, 6]
     for name in ("notes.csv", "notes.parquet", "notes.jsonl"):
         done = start("notes", "--output", name, cwd=warehouse.parent)
         assert done.returncode == 0, done.stderr
@@ -152,22 +156,22 @@ def test_each_note_says_what_became_of_its_text(warehouse: Path) -> None:
     assert '\t"\'=odd"\t' in warehouse.with_name("escaped.tsv").read_text()
     assert path_for(warehouse).read_bytes() == file
     change(warehouse, f"insert into main.turns select * replace (41 as turn_index) from main.turns where {MOVED}")
-    assert [one["state"] for one in listed(warehouse) if one["turn_index"] == 4] == ["gone"]  # two turns have its text
+    assert [row["state"] for row in listed(warehouse) if row["turn_index"] == 4] == ["gone"]  # two turns have its text
 
 
 def annotated(task: dict[str, Any]) -> dict[str, Any]:
     """Return a task as Label Studio exports it after an annotator has accepted what notes propose, and said more."""
-    (proposed,) = (one["result"] for one in task["predictions"] if one["model_version"] == "notes")
+    (proposed,) = (prediction["result"] for prediction in task["predictions"] if prediction["model_version"] == "notes")
     more = {"id": "w", "from_name": "comment", "to_name": "dialogue", "type": "textarea", "value": {"text": ["all"]}}
     last = {"start": "2", "end": "3", "startOffset": 0, "endOffset": 1, "text": "", "paragraphlabels": ["both"]}
     span = {"id": "s", "from_name": "note_label", "to_name": "dialogue", "type": "paragraphlabels", "value": last}
     other = {"id": "o", "from_name": "mood", "to_name": "dialogue", "type": "choices", "value": {"choices": ["X"]}}
-    made = {"id": 5, "completed_by": {"id": 1, "email": "ann@example.org"}, "was_cancelled": False}
+    annotation = {"id": 5, "completed_by": {"id": 1, "email": "ann@example.org"}, "was_cancelled": False}
     skipped = {"id": 6, "completed_by": 2, "was_cancelled": True, "result": [span]}
     return {
         **task,
         "id": 1,
-        "annotations": [{**made, "result": [*proposed, more, span, other]}, skipped],
+        "annotations": [{**annotation, "result": [*proposed, more, span, other]}, skipped],
         "predictions": [],
     }
 
@@ -188,30 +192,30 @@ def test_notes_go_to_label_studio_and_argilla_and_come_back_once(warehouse: Path
     for tool, name in (("labelstudio", "tasks.json"), ("argilla", "records.json")):
         done = start("export", RELEASES, "--for", tool, "--notes", "--output", tool, cwd=folder)
         assert done.returncode == 0, done.stderr
-        plain = start("export", RELEASES, "--for", tool, "--output", f"{tool}-plain", cwd=folder)
-        assert plain.returncode == 0
+        assert start("export", RELEASES, "--for", tool, "--output", f"{tool}-plain", cwd=folder).returncode == 0
         assert "another" not in (folder / tool / name).read_text()
         assert "wrong gold" not in (folder / f"{tool}-plain" / name).read_text()
     assert "left out: 2 notes on turns" in done.stdout  # the words of two are alike
     (task,) = (
-        one
-        for one in json.loads((folder / "labelstudio" / "tasks.json").read_text())
-        if one["data"]["dialogue_id"] == DIALOGUE
+        row
+        for row in json.loads((folder / "labelstudio" / "tasks.json").read_text())
+        if row["data"]["dialogue_id"] == DIALOGUE
     )
-    assert {one["turn_index"]: one["text"] for one in task["data"]["dialogue"]} == texts(warehouse)
-    (folder / "studio.json").write_text(json.dumps([annotated(task)]))
-    (record,) = (one for one in json.loads((folder / "argilla" / "records.json").read_text()) if one["id"] == DIALOGUE)
+    assert {row["turn_index"]: row["text"] for row in task["data"]["dialogue"]} == texts(warehouse)
+    (folder / "studio.json").write_text(json.dumps([annotated(task)]), encoding="utf-8-sig")
+    (record,) = (row for row in json.loads((folder / "argilla" / "records.json").read_text()) if row["id"] == DIALOGUE)
     assert record["suggestions"]["note_label"]["value"] == ["good", "long"]
-    values = {question: [{"value": one["value"], "user_id": "u"}] for question, one in record["suggestions"].items()}
+    values = {name: [{"value": item["value"], "user_id": "u"}] for name, item in record["suggestions"].items()}
+    values["note_label"].append({"value": "discarded", "user_id": "u", "status": "discarded"})
     (folder / "argilla.json").write_text(json.dumps([{**record, "responses": values, "_server_id": "1"}]))
     (folder / "table.csv").write_text(f'dialogue_id,turn_index,label\n"{DIALOGUE}",3,by hand\n"{DIALOGUE}",,"  "\n')
     files = ("studio.json", "argilla.json", "table.csv")
     first, again = (start("notes", "--take", *files, "--author", "me", cwd=folder) for _ in range(2))
     assert (first.returncode, first.stdout) == (0, "Took 14 notes\n"), first.stderr
     assert again.stdout == "Took 0 notes; 14 were there already\n"
-    back = {(one["turn_index"], one["label"], one["note"], one["author"], one["source"]) for one in listed(warehouse)}
+    back = {(row["turn_index"], row["label"], row["note"], row["author"], row["source"]) for row in listed(warehouse)}
     studio, argilla = ("ann@example.org", "label studio"), ("user u", "argilla")
-    assert {one for one in back if one[4] != "command"} == {
+    assert {row for row in back if row[4] != "command"} == {
         (4, "wrong gold", HOSTILE, *studio),
         (2, None, "only words", *studio),
         (2, "both", None, *studio),
@@ -227,13 +231,13 @@ def test_notes_go_to_label_studio_and_argilla_and_come_back_once(warehouse: Path
         (3, "by hand", None, "me", "table"),
         (None, "  ", None, "me", "table"),
     }
-    assert {one["state"] for one in listed(warehouse)} == {"fits"}
+    assert {row["state"] for row in listed(warehouse)} == {"fits"}
 
 
 @pytest.mark.slow
 def test_what_does_not_fit_is_named_and_nothing_is_taken(warehouse: Path) -> None:
-    folder, said = warehouse.parent, texts(warehouse)
-    paragraphs = [{"author": "a", "text": text} for text in said.values()]
+    folder, turns = warehouse.parent, texts(warehouse)
+    paragraphs = [{"author": "a", "text": text} for text in turns.values()]
     region = {"start": "1", "end": "1", "startOffset": 0, "endOffset": 1, "paragraphlabels": ["odd"]}
 
     def result(kind: str, **value: object) -> dict[str, object]:
@@ -268,7 +272,7 @@ def test_what_does_not_fit_is_named_and_nothing_is_taken(warehouse: Path) -> Non
         "/0/annotations/0/result/2: not a note",
         "/0/annotations/0/result/3: not a note",
         "/0/annotations/0/result/4: the note is too long; expected at most 10,000 characters",
-        f"/1/annotations/0/result/0: the text is another than in the warehouse; expected '{said[0][:80]}'; "
+        f"/1/annotations/0/result/0: the text is another than in the warehouse; expected '{turns[0][:80]}'; "
         "found 'Another text'",
         "/2/annotations/0/result/0: the dialogue is not in the warehouse; found 'nowhere:1'",
     ):
@@ -277,7 +281,7 @@ def test_what_does_not_fit_is_named_and_nothing_is_taken(warehouse: Path) -> Non
     done = start("notes", "--take", "studio.json", "--unmatched", "skip", "--json", cwd=folder)
     assert (json.loads(done.stdout)["added"], len(json.loads(done.stdout)["unmatched"])) == ([1], 6)
     # Without the numbers of turns, as in older exports, paragraphs are counted.
-    assert [(one["turn_index"], one["label"]) for one in listed(warehouse)] == [(1, "odd")]
+    assert [(row["turn_index"], row["label"]) for row in listed(warehouse)] == [(1, "odd")]
 
 
 @pytest.mark.slow
@@ -291,7 +295,7 @@ def test_a_region_over_several_turns_names_each_and_its_work_is_bounded(warehous
     taken = json.loads(done.stdout)
     assert (len(taken["added"]), len(taken["unmatched"])) == (2, 901), done.stderr
     assert (taken["unmatched"][0]["expected"], taken["unmatched"][0]["found"]) == (f"'{known[1][:80]}'", "'Another'")
-    assert {one["turn_index"] for one in listed(warehouse)} == {0, 2}
+    assert {row["turn_index"] for row in listed(warehouse)} == {0, 2}
     task["annotations"] = [{"result": [region | {"id": f"r{number}"} for number in range(400)]}]
     (folder / "regions.json").write_text(json.dumps([task]))
     assert (folder / "regions.json").stat().st_size < 100_000
@@ -366,8 +370,8 @@ def test_the_file_of_somebody_else_is_left_and_shows_nothing(name: str, warehous
     path, secret = path_for(warehouse), warehouse.with_name("SECRET")
     secret.write_text(HIDDEN)
     make(path)
-    before, one = path.read_bytes(), note(warehouse, 2)
-    for ask in (lambda: read(path), lambda: add(warehouse, [one]), lambda: remove(warehouse, 1)):
+    before, added = path.read_bytes(), note(warehouse, 2)
+    for ask in (lambda: read(path), lambda: add(warehouse, [added]), lambda: remove(warehouse, 1)):
         with pytest.raises(kind) as caught:
             ask()
         assert found in (caught.value.found or "")
@@ -387,7 +391,7 @@ def test_a_warehouse_with_a_schema_or_a_macro_of_the_name_answers_for_nothing(wa
         f"create macro sha256(a) as '{text_hash(texts(warehouse)[1])}'; create macro string_agg(a, b) as 'x'; "
         f"create schema notes; update main.turns set text = 'new' where turn_index = 1 and dialogue_id = '{DIALOGUE}'",
     )
-    assert [one["state"] for one in listed(warehouse)] == ["changed", "fits"]
+    assert [row["state"] for row in listed(warehouse)] == ["changed", "fits"]
     done = start("sql", "select 1 as a", cwd=warehouse.parent)
     assert "notes.duckdb is not there as notes: the warehouse has a schema of that name" in done.stderr
 
@@ -404,7 +408,7 @@ def test_two_who_write_at_once_lose_nothing_and_a_file_that_may_not_be_written_s
     for process in processes:
         _, wrong = process.communicate()
         assert process.returncode == 0, wrong
-    assert sorted((one["note_id"], one["label"]) for one in listed(warehouse)) in (
+    assert sorted((row["note_id"], row["label"]) for row in listed(warehouse)) in (
         [(1, "first"), (2, "second")],
         [(1, "second"), (2, "first")],
     )
@@ -419,11 +423,11 @@ def test_two_who_write_at_once_lose_nothing_and_a_file_that_may_not_be_written_s
 
 @pytest.mark.slow
 def test_a_folder_that_may_not_be_written_is_named(warehouse: Path, unprivileged: None) -> None:  # noqa: ARG001
-    one = note(warehouse, 1)
+    added = note(warehouse, 1)
     warehouse.parent.chmod(0o555)
     try:
         with pytest.raises(UsageError, match="the file can't be written") as caught:
-            add(warehouse, [one])
+            add(warehouse, [added])
     finally:
         warehouse.parent.chmod(0o755)
     assert caught.value.where == path_for(warehouse)

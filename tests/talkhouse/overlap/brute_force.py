@@ -97,8 +97,8 @@ def units_of(con: duckdb.DuckDBPyConnection) -> list[Unit]:
         "select dialogue_id, turn_index, text from main.turns order by dialogue_id, turn_index"
     ).fetchall():
         turns[dialogue_id].append((turn_index, text))
-    found = [Unit("turn", owner, at, text) for owner, said in turns.items() for at, text in said]
-    found += [Unit("dialogue", owner, None, "\n".join(text for _, text in said)) for owner, said in turns.items()]
+    found = [Unit("turn", owner, at, text) for owner, spoken in turns.items() for at, text in spoken]
+    found += [Unit("dialogue", owner, None, "\n".join(text for _, text in spoken)) for owner, spoken in turns.items()]
     for owner, at in con.execute("select distinct dialogue_id, turn_index from main.examples").fetchall():
         if owner is not None and at is not None:
             before = [text for place, text in turns[owner] if place < at][-3:]
@@ -118,11 +118,11 @@ def matches(con: duckdb.DuckDBPyConnection, threshold: Fraction, contains: Fract
             standing[unit.unit, place].append(unit)
     found = []
     for (kind_of_unit, place), mine in standing.items():
-        for (other_kind, other_place), theirs in standing.items():
+        for (other_kind, other_place), others in standing.items():
             if other_kind in _COMPARED[kind_of_unit]:
                 for unit in mine:
-                    is_here = other_place != place and unit in theirs
-                    row = _best(unit, other_kind, theirs, threshold, contains, is_here=is_here)
+                    is_here = other_place != place and unit in others
+                    row = _best(unit, other_kind, others, threshold, contains, is_here=is_here)
                     if row:
                         found.append({"place": place, "other_place": other_place, **row})
     return found
@@ -138,10 +138,10 @@ def _tokens(text: str) -> list[str]:
 
 
 def _best(
-    unit: Unit, other_kind: str, theirs: list[Unit], threshold: Fraction, contains: Fraction, *, is_here: bool
+    unit: Unit, other_kind: str, units: list[Unit], threshold: Fraction, contains: Fraction, *, is_here: bool
 ) -> dict[str, Any] | None:
     mine = _tokens(unit.text)
-    others = [other for other in theirs if (other.owner, other.unit == unit.unit) != (unit.owner, True)]
+    others = [other for other in units if (other.owner, other.unit == unit.unit) != (unit.owner, True)]
     size = _SHINGLE[unit.unit]
     options, count = [], 0
     for other in others:
@@ -149,8 +149,8 @@ def _best(
         if mine == its:
             kind, shared, total = ("exact" if other.text == unit.text else "normalised"), 1, 1
         else:
-            one, two = _runs(mine, size), _runs(its, size)
-            shared, total = len(one & two), len(one | two)
+            first, two = _runs(mine, size), _runs(its, size)
+            shared, total = len(first & two), len(first | two)
             if not total or Fraction(shared, total) < threshold:
                 continue
             kind = "near"

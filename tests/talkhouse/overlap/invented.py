@@ -6,6 +6,10 @@ from pathlib import Path
 
 import duckdb
 
+from tests.data_files import data_of
+
+DATA = data_of(__file__)
+
 _WORDS = (
     *("ferry", "island", "ticket", "harbour", "seven", "morning", "the", "to", "a", "dog", "lamp", "STRAßE", "Ärger"),
     *("café", "cafe\u0301", "won't", "İzmir", "ﬁne", "ＷＩＤＥ", "７", "x²", "ΟΔΟΣ", "2nd", "ok"),  # noqa: RUF001
@@ -89,22 +93,5 @@ def invent(from_warehouse: Path, to: Path, seed: int, *, dialogues: int = 30) ->
     return to
 
 
-_COLUMNS = {
-    "records": "record_id, dialogue_id, corpus_id, release, split, subset, "
-    "record_index, source_file_id, source_pointer",
-    "turns": "dialogue_id, turn_index, text, role, kind",
-    "examples": "corpus_id, task, release, split, example_index, record_id, dialogue_id, turn_index",
-    "texts": "text_id, corpus_id, text",
-    "personas": "persona_id, corpus_id, text",
-    "candidates": "record_id, position, text_id, candidate_set, item_index",
-    "persona_uses": "record_id, position, persona_id, persona_set",
-}
-_VALUES = {
-    "records": "?, ?, ?, ?, ?, ?, 0, 'file', ''",
-    "turns": "?, ?, ?, 'user', 'message'",
-    "examples": "?, ?, ?, ?, ?, ?, ?, ?",
-    "texts": "?, ?, ?",
-    "personas": "?, ?, ?",
-    "candidates": "?, ?, ?, 'list', 0",
-    "persona_uses": "?, ?, ?, 'list'",
-}
+_COLUMNS = DATA["columns"]
+_VALUES = DATA["values"]

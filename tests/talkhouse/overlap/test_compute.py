@@ -1,4 +1,4 @@
-"""The computation: beside a plain one of all pairs, the same each time, and whole or not at all."""
+"""The computation: equal to a plain one of all pairs, the same each time, and whole or not at all."""
 
 import json
 import random
@@ -23,9 +23,12 @@ from talkhouse.overlap.units import joined, letters_without_blanks, tokens
 from talkhouse.schema.errors import NotAWarehouse, OutputFailed, QueryFailed, SchemaMismatch, UsageError
 from tests.commands import COMMAND, run
 from tests.conftest import wait_for
+from tests.data_files import data_of
 from tests.talkhouse.overlap import brute_force
 from tests.talkhouse.overlap.invented import invent
 from tests.talkhouse.overlap.test_kit import KEYS, rows
+
+DATA = data_of(__file__)
 
 SEVEN = Fraction(7, 10)
 OF_LANES = [0, *(pytest.param(seed, marks=pytest.mark.slow if seed < 4 else pytest.mark.long) for seed in range(1, 12))]
@@ -61,18 +64,7 @@ def test_every_match_of_a_plain_computation_is_found_and_no_other(seed: int, sam
 
 
 def test_texts_are_cut_into_tokens_as_defined() -> None:
-    texts = {
-        "Won't ＡＢＣ！": ["won", "t", "abc"],  # noqa: RUF001
-        "日曜日７時": ["日", "曜", "日", "7", "時"],
-        "ｶﾞｲﾄﾞ": ["ガ", "イ", "ド"],
-        "ไทย1ก๑๒": ["ไ", "ท", "ย", "1", "ก", "๑๒"],
-        "ใบเหลือง": ["ใ", "บ", "เ", "ห", "ลื", "อ", "ง"],
-        "İSTANBUL ΣΑΣ ß ﬁ²": ["istanbul", "σασ", "ß", "ﬁ²"],  # noqa: RUF001
-        "شُكْرًا، 한국어": ["شُكْرًا", "한국어"],
-        "é\0é": ["é", "é"],
-        "🌱 ?!": [],
-        "": [],
-    }
+    texts = DATA["texts"]
     with duckdb.connect() as con:
         for text, wanted in texts.items():
             query = f"select found, {letters_without_blanks('form')} from (select *, {joined('found')} as form from "
@@ -94,19 +86,19 @@ def test_planted_pairs_are_met_from_the_threshold_on_and_never_below(sample: Pat
             words = [f"w{number}x{place}" for place in range(rng.choice([6, 11, 20, 40]))]
             other = [word if rng.random() > number % 12 / 40 else f"{word}y" for word in words]
             ids = f"harbour:{number}", f"quay_logs:{number}"
-            for dialogue_id, said in zip(ids, (words, other), strict=True):
+            for dialogue_id, spoken in zip(ids, (words, other), strict=True):
                 con.execute(
                     "insert into main.turns by name select $1 as dialogue_id, 0 as turn_index, $2 as text, "
                     "'user' as role, 'message' as kind",
-                    [dialogue_id, " ".join(said)],
+                    [dialogue_id, " ".join(spoken)],
                 )
                 con.execute(
                     "insert into main.records by name select $1 as record_id, $2 as corpus_id, $1 as dialogue_id, "
                     "'all' as split, 0 as record_index, 'f' as source_file_id, '' as source_pointer",
                     [dialogue_id, dialogue_id.split(":")[0]],
                 )
-            one, two = ({*pairwise(said)} for said in (words, other))
-            planted[ids] = Fraction(len(one & two), len(one | two))
+            first, two = ({*pairwise(spoken)} for spoken in (words, other))
+            planted[ids] = Fraction(len(first & two), len(first | two))
     with duckdb.connect(overlap(path, OverlapRequest(units=["turn"]))) as found:
         got = {
             (row["owner"], row["other_owner"]): Fraction(row["shared"], row["total"])
@@ -157,16 +149,7 @@ def test_other_corpora_change_nothing_between_two_places(invented: Path) -> None
 def test_what_does_not_fit_into_memory_is_written_to_the_disk(sample: Path, tmp_path: Path) -> None:
     path = invent(sample, tmp_path / "w.duckdb", 3, dialogues=3)
     with duckdb.connect(path) as con:
-        con.execute("""
-insert into main.turns by name
-select 'harbour:' || i // 10 as dialogue_id, 100 + i % 10 as turn_index, 'user' as role, 'message' as kind,
-    array_to_string([hash(i * 100 + place) % 5000 for place in range(20)], ' ') as text
-from range(60_000) numbers(i);
-insert into main.records by name
-select 'harbour/more' || i as record_id, 'harbour' as corpus_id, 'harbour:' || i as dialogue_id, 'more' as split,
-    0 as record_index, 'f' as source_file_id, '' as source_pointer
-from range(6_000) numbers(i)
-""")
+        con.execute(DATA["what_does_not_fit_into_memory_is_written_to_the_disk"])
     wide = overlap(path, OverlapRequest(units=["turn", "dialogue"], output=tmp_path / "wide.duckdb"))
     narrow = OverlapRequest(
         units=["turn", "dialogue"], output=tmp_path / "narrow.duckdb", memory_limit="120MB", threads=2
@@ -203,22 +186,22 @@ def test_a_file_that_fits_is_used_again(invented: Path) -> None:
     with duckdb.connect(path) as con:
         con.execute(mark)
 
-    def kept() -> bool:
+    def is_kept() -> bool:
         with open_overlap(path) as con:
             return con.execute("select count(*) from matches where owner = 'mine'").fetchall() == [(1,)]
 
     overlap(invented, OverlapRequest(["quay_logs"]))
-    assert kept()
+    assert is_kept()
     assert read(path).against == ["quay_logs/all", "quay_logs/lists"]
     assert {row["corpus_id"] for row in read(path).verdicts} == {"harbour", "pier"}
     overlap(invented, OverlapRequest(["quay_logs"], threshold=Fraction(8, 10)))
-    assert not kept()
+    assert not is_kept()
     with duckdb.connect(path) as con:
         con.execute(mark)
     with duckdb.connect(invented) as con:
         con.execute("delete from main.turns where rowid = 0")
     overlap(invented, OverlapRequest(["quay_logs"], threshold=Fraction(8, 10)))
-    assert not kept()
+    assert not is_kept()
 
 
 @pytest.mark.parametrize(
@@ -419,8 +402,7 @@ def test_the_command_prints_the_same_json_for_the_same_input(invented: Path, tmp
     asked = ("overlap", "--against", "harbour/train", "--json", "--db", invented)
     first = run(*asked, "--threads", 1)
     assert first.returncode == 0, first.stderr
-    again = run(*asked, "--force", "--threads", 2, "--output", tmp_path / "other.duckdb")
-    assert again.stdout == first.stdout
+    assert run(*asked, "--force", "--threads", 2, "--output", tmp_path / "other.duckdb").stdout == first.stdout
     data = json.loads(first.stdout)
     assert [*data] == ["threshold", "contains", "against", "matrix"]
     assert (data["threshold"], data["against"]) == (0.7, ["harbour/train"])

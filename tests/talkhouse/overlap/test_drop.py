@@ -50,8 +50,7 @@ def test_an_export_leaves_out_what_stands_elsewhere_and_says_so(leaking: Path, t
     done = run("export", TASK, *CHOSEN, *drop, "--output", left, "--db", leaking)
     assert done.returncode == 0, done.stderr
     assert "2 turn" in done.stdout
-    lines = all_of_them.read_text().splitlines()
-    judged = {row["example_index"]: row for row in map(json.loads, lines)}
+    judged = {row["example_index"]: row for row in map(json.loads, all_of_them.read_text().splitlines())}
     assert [json.loads(line) for line in left.read_text().splitlines()] == [
         row for index, row in judged.items() if index not in (1, 4)
     ]
@@ -62,8 +61,7 @@ def test_an_export_leaves_out_what_stands_elsewhere_and_says_so(leaking: Path, t
     assert "overlap" not in json.loads((tmp_path / "all.jsonl.manifest.json").read_text())
     # By verdicts that are named, from the split's own view, and by the thresholds of the file that is there.
     overlap(leaking, OverlapRequest([TRAINING], threshold=OverlapRequest().threshold + OverlapRequest().threshold / 7))
-    view = f"{TASK}_eval"
-    asked = ("export", view, "--release", RELEASES, *drop, "--verdicts", "clean,phrase", "--force")
+    asked = ("export", f"{TASK}_eval", "--release", RELEASES, *drop, "--verdicts", "clean,phrase", "--force")
     assert run(*asked, "--output", left, "--db", leaking).returncode == 0
     assert [json.loads(line)["example_index"] for line in left.read_text().splitlines()] == [1, 4]
     assert json.loads((tmp_path / "left.jsonl.manifest.json").read_text())["overlap"]["threshold"] == 0.8
@@ -85,8 +83,7 @@ def test_scores_are_told_with_and_without_what_stands_elsewhere(leaking: Path) -
     assert shares["all"]["count"] == shares["without"]["count"] + shares["only"]["count"]
     assert shares["only"]["of"] == 2
     assert [row["official"] for row in shares.values()] == [True, False, False]
-    shown = run(*asked, "--against", TRAINING).stdout
-    assert "overlap=only: 2 examples" in shown
+    assert "overlap=only: 2 examples" in run(*asked, "--against", TRAINING).stdout
 
 
 def test_what_has_no_verdicts_is_refused(leaking: Path, tmp_path: Path) -> None:

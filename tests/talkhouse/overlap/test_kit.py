@@ -1,4 +1,4 @@
-"""Invented corpora that repeat each other, with all rows to be found; another kit may lie beside TALKHOUSE_DATA."""
+"""Invented corpora that repeat each other, with all rows to be found; another kit may lie next to TALKHOUSE_DATA."""
 
 import json
 import os
@@ -11,8 +11,8 @@ import duckdb
 import pytest
 from filelock import FileLock
 
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.commands import run
 
 OTHER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "overlap"
@@ -60,7 +60,7 @@ def compared(shared_folder: Path) -> Callable[[Kit], duckdb.DuckDBPyConnection]:
 
 @pytest.fixture
 def with_overlap(compared: Callable[[Kit], duckdb.DuckDBPyConnection], tmp_path: Path) -> Path:
-    """A copy of the warehouse of our kit, with its overlap beside it and nothing else."""
+    """A copy of the warehouse of our kit, with only its overlap next to it."""
     with compared(OWN) as con:
         ((path,),) = con.execute("select path from duckdb_databases() where path is not null").fetchall()
     folder = tmp_path / "copied"
@@ -98,10 +98,9 @@ def test_cases_are_as_counted_by_hand(kit: Kit, compared: Callable[[Kit], duckdb
     verdicts = {(row["dialogue_id"], row["turn_index"]): row["verdict"] for row in examples}
     for case in json.loads((kit.folder / "cases.json").read_text()):
         at = case["dialogue_id"], case["turn_index"]
-        place = f"{at[0].split(':')[0]}/test"
-        row = matches.get(("turn", place, *at, "turn", case["other_place"]), {})
-        told = {"owner": "dialogue_id", "other_owner": "other_dialogue_id"}
-        found = {told.get(name, name): value for name, value in row.items()}
+        row = matches.get(("turn", f"{at[0].split(':')[0]}/test", *at, "turn", case["other_place"]), {})
+        names = {"owner": "dialogue_id", "other_owner": "other_dialogue_id"}
+        found = {names.get(name, name): value for name, value in row.items()}
         for name in ("other_dialogue_id", "other_turn_index", "kind", "shared", "total", "is_phrase"):
             assert found.get(name) == case[name], (case, name)
         assert verdicts[at] == case["verdict"], case

@@ -43,11 +43,11 @@ def test_without_verdicts_they_are_about_turns_and_the_greatest_share_comes_firs
         if row["unit"] == "turn" and not row["is_phrase"] and row["place"] != row["other_place"]
     )
     shares = {pair: count / units[pair[0]] for pair, count in counts.items()}
-    said = sentences(read(file))
-    assert set(said) == {
+    found = sentences(read(file))
+    assert set(found) == {
         f"{shares[place, other]:.1%} of the turns of {place} ({count} of {units[place]}) stand in {other}."
         for (place, other), count in counts.items()
     }
-    assert [float(one.partition("%")[0]) for one in said] == sorted(
+    assert [float(sentence.partition("%")[0]) for sentence in found] == sorted(
         (round(100 * s, 1) for s in shares.values()), reverse=True
     )

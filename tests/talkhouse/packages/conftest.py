@@ -10,6 +10,5 @@ import pytest
 
 @pytest.fixture
 def writable(sample: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    path = Path(shutil.copyfile(sample, tmp_path / "w.duckdb"))
-    with duckdb.connect(path) as con:
+    with duckdb.connect(Path(shutil.copyfile(sample, tmp_path / "w.duckdb"))) as con:
         yield con

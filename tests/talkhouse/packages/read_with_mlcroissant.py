@@ -60,8 +60,8 @@ def read(document: Path) -> dict[str, Any]:
     }
 
 
-kept = _Kept()
-logging.getLogger().addHandler(kept)
-logging.getLogger("absl").addHandler(kept)
+handler = _Kept()
+logging.getLogger().addHandler(handler)
+logging.getLogger("absl").addHandler(handler)
 packages = {folder: read(Path(folder) / "croissant.json") for folder in sys.argv[1:]}
-json.dump({"packages": packages, "logged": kept.texts}, sys.stdout)
+json.dump({"packages": packages, "logged": handler.texts}, sys.stdout)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from talkhouse.export.export import settings
+from talkhouse.export.formats import Tool
+from talkhouse.export.selection import NO_FILTERS, Filters
+from talkhouse.export.terms import LicencePart
 from talkhouse.packages.croissant import licences
 from talkhouse.packages.export import export_package
-from talkhouse.query.export import settings
-from talkhouse.query.formats import Tool
-from talkhouse.query.selection import NO_FILTERS, Filters
-from talkhouse.query.terms import LicencePart
 from talkhouse.warehouse.opened import opened
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES
 

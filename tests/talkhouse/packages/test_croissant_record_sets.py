@@ -14,9 +14,9 @@ from talkhouse.packages.croissant_record_sets import DataType, Ids, data_type
 @given(st.lists(st.text(min_size=1), min_size=1))
 def test_ids_are_only_once_and_no_step_in_a_path(names: list[str]) -> None:
     ids = Ids()
-    made = [ids.new("rows", name) for name in names]
-    assert len(set(made)) == len(names)
-    assert all(re.fullmatch(r"rows/[\w.-]+", each) and each.partition("/")[2].strip(".") for each in made)
+    new_ids = [ids.new("rows", name) for name in names]
+    assert len(set(new_ids)) == len(names)
+    assert all(re.fullmatch(r"rows/[\w.-]+", each) and each.partition("/")[2].strip(".") for each in new_ids)
 
 
 def test_ordinary_names_stay_as_they_are() -> None:

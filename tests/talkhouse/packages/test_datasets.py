@@ -8,11 +8,12 @@ from typing import Any
 import duckdb
 import pytest
 
+from talkhouse.export.formats import Tool
+from talkhouse.export.selection import Filters
 from talkhouse.packages.content import Config
 from talkhouse.packages.export import WrittenPackage, export_package
 from talkhouse.packages.plan import plan
-from talkhouse.query.formats import Tool
-from talkhouse.query.selection import Filters
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import Warehouse
 from tests.outside import run
 from tests.samples import GROUPS, RELEASES
@@ -75,22 +76,7 @@ def test_a_package_in_the_same_place_is_not_served_from_the_cache(con: Connectio
     assert sum(counts) == con.execute(f"select count(*) from {TASK} where is_default").fetchall()[0][0]
 
 
-ODD = """
-create or replace table main.stored as
-select
-    ['10 % of it', 'dev-2', 'é', 'test', 'x.y', null][i::integer % 6 + 1] as split,
-    i::integer as number,
-    [null, '', ' ', 'None', 'no', '0', e'a\\r\\nb', e'\\u2028', '😀', '#', '"', '- x: y'][i::integer % 12 + 1] as text,
-    [null, [], [null], [''], ['a', null]][i::integer % 5 + 1]::varchar[] as texts,
-    [null, [], [null], [[]], [['a'], null, []]][i::integer % 5 + 1]::varchar[][] as nested,
-    {'a': [1, null], 'b': if(i % 2 = 0, 'x', null)} as pair,
-    if(i % 2 = 0, null, i::integer) as maybe,
-    '{"n": 1e3, "m": 1.0}'::json as j,
-    timestamp '2020-01-02 03:04:05.678' + interval (i) second as t,
-    date '2020-01-02' + i::integer as day,
-    if(i % 3 = 0, null, i % 3 = 1) as yes
-from range(60) as numbers (i)
-"""
+ODD = sql_of(__file__, "datasets_odd")
 
 
 def test_odd_splits_texts_and_lists_survive(writable: Connection, tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ import duckdb
 import pytest
 import yaml
 
+from talkhouse.export.selection import Filters, select
+from talkhouse.export.terms import LicencePart
 from talkhouse.ingest.corpus import Source
 from talkhouse.packages.content import Config, ExportPackage, SplitRows
 from talkhouse.packages.export import provenance, write_descriptions, write_manifest
-from talkhouse.query.selection import Filters, select
-from talkhouse.query.terms import LicencePart
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.readers import StoredFile
 from tests.samples import RELEASES
@@ -42,8 +42,8 @@ def test_what_describes_a_package(package: ExportPackage, tmp_path: Path) -> Non
     assert text.endswith("\n")
     assert text.count("- Name the authors.\n") == 3  # together, and each part
     assert "commercial" not in text
-    for said in (f"# Licences of {TASK}\n", "invented sample", "### Part: background\n", "<https://"):
-        assert said in text
+    for line in (f"# Licences of {TASK}\n", "invented sample", "### Part: background\n", "<https://"):
+        assert line in text
     for corpus in package.corpora:
         assert corpus["licence"] in text
         assert corpus["citation"] in text

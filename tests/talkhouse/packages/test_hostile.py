@@ -46,31 +46,29 @@ def is_plain(page: str) -> bool:
     html = MarkdownIt("gfm-like", {"linkify": False}).render(page)
     # As the names of splits and addresses have them, too.
     lost = re.findall(r"(?<![\[_])(?<!%5B)z(?:red|link)|(?<![*_])zbold|(?<![`_])zcode", html)
-    acting = re.findall(r'<img|<script|<style|id="acted"|href="(?!http)', html)
-    return not lost and not acting
+    return not lost and not re.findall(r'<img|<script|<style|id="acted"|href="(?!http)', html)
 
 
 @pytest.mark.parametrize("corpus", [RELEASES, POSTS])
 def test_every_package_has_every_text(hostile: Path, tmp_path: Path, corpus: str) -> None:
     tools = ("huggingface", "croissant", "convokit", "labelstudio", "argilla")
-    made = {tool: tmp_path / tool for tool in tools}
-    for tool, folder in made.items():
+    folders = {tool: tmp_path / tool for tool in tools}
+    for tool, folder in folders.items():
         done("export", corpus, "--for", tool, "--accept-terms", "--output", folder, db=hostile)
         assert is_plain((folder / "LICENSE.md").read_text("utf-8"))
         assert yaml.safe_load((folder / "CITATION.cff").read_text("utf-8"))["title"]
         json.loads((folder / "manifest.json").read_text("utf-8"))
-    said = texts_of(hostile, corpus)
-    utterances = (made["convokit"] / "utterances.jsonl").read_bytes().decode().split("\n")
-    assert {json.loads(line)["text"] for line in utterances if line} == said
-    tasks = json.loads((made["labelstudio"] / "tasks.json").read_text("utf-8"))
-    assert {turn["text"] for task in tasks for turn in task["data"]["dialogue"]} == said
-    records = json.loads((made["argilla"] / "records.json").read_text("utf-8"))
-    assert {turn["content"] for record in records for turn in record["fields"]["dialogue"]} == said
-    card = (made["huggingface"] / "README.md").read_text("utf-8")
-    _, head, page = card.split("---\n", 2)
+    texts = texts_of(hostile, corpus)
+    utterances = (folders["convokit"] / "utterances.jsonl").read_bytes().decode().split("\n")
+    assert {json.loads(line)["text"] for line in utterances if line} == texts
+    tasks = json.loads((folders["labelstudio"] / "tasks.json").read_text("utf-8"))
+    assert {turn["text"] for task in tasks for turn in task["data"]["dialogue"]} == texts
+    records = json.loads((folders["argilla"] / "records.json").read_text("utf-8"))
+    assert {turn["content"] for record in records for turn in record["fields"]["dialogue"]} == texts
+    _, head, page = (folders["huggingface"] / "README.md").read_text("utf-8").split("---\n", 2)
     assert is_plain(page)
     for config in yaml.safe_load(head)["dataset_info"]:
-        same_as_the_view(hostile, corpus, config, made["huggingface"])
+        same_as_the_view(hostile, corpus, config, folders["huggingface"])
 
 
 def same_as_the_view(hostile: Path, corpus: str, config: dict[str, Any], folder: Path) -> None:
@@ -99,7 +97,7 @@ def test_labels_of_any_signs_are_the_same_in_the_tasks_and_their_interface(hosti
     known = {item.get("alias", item["value"]) for item in items}
     assert not [item for item in items if re.search(r"\$[\w[\].{}]", item["value"])]  # what the editor replaces
     tasks = json.loads((tmp_path / "tasks" / "tasks.json").read_text("utf-8"))
-    results = [result for task in tasks for one in task["predictions"] for result in one["result"]]
+    results = [result for task in tasks for prediction in task["predictions"] for result in prediction["result"]]
     assert {result["value"]["paragraphlabels"][0] for result in results} <= known
 
 

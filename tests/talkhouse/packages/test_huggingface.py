@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from talkhouse.export.formats import Tool
+from talkhouse.export.selection import Filters
+from talkhouse.export.terms import LicencePart
 from talkhouse.packages.export import export_package, table
 from talkhouse.packages.huggingface import fingerprint, hub_licences, size_category
-from talkhouse.query.formats import Tool
-from talkhouse.query.selection import Filters
-from talkhouse.query.terms import LicencePart
 from talkhouse.warehouse.opened import Warehouse
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 
@@ -76,8 +76,8 @@ def test_the_card_of_a_filtered_view_says_which_rows_it_has(con: duckdb.DuckDBPy
 
 @pytest.mark.slow
 def test_the_card_of_a_published_corpus_has_its_datasheet(writable: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    ((said,),) = writable.execute("select datasheet from main.corpora where corpus_id = ?", [RELEASES]).fetchall()
-    sheet = json.loads(said)
+    ((datasheet,),) = writable.execute("select datasheet from main.corpora where corpus_id = ?", [RELEASES]).fetchall()
+    sheet = json.loads(datasheet)
     _, of_sample = card(writable, TASK, tmp_path / "sample")
     assert sheet["collection"] not in of_sample
     writable.execute("update main.corpora set is_sample = false")

@@ -6,15 +6,9 @@ import pytest
 
 from talkhouse.packages.known_facts import CorpusFacts, known_facts
 from talkhouse.warehouse.opened import opened
+from tests.data_files import data_of
 
-_ANNOTATORS = """
-select scheme, min(annotators), max(annotators), count(*) from (
-    select scheme, count(distinct annotator_index) as annotators
-    from main.annotations inner join main.records using (record_id)
-    where label is not null and records.extra ->> 'repeats' is null
-    group by scheme, record_id, turn_index, persona_set, persona_position
-) group by scheme order by scheme
-"""
+_ANNOTATORS = data_of(__file__)["annotators"]
 
 _COUNTS = """
 select corpus_id, count(distinct dialogue_id), count(*), count(said_at), min(said_at), max(said_at)

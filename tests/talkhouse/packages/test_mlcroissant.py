@@ -10,11 +10,12 @@ import duckdb
 import pytest
 
 import talkhouse
+from talkhouse.export.export import settings
+from talkhouse.export.formats import Tool
 from talkhouse.ingest.registry import corpora
 from talkhouse.packages.export import export_package
-from talkhouse.query.export import settings
-from talkhouse.query.formats import Tool
 from talkhouse.schema.sql import dicts
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import opened
 from tests import outside
 from tests.samples import GROUPS, POSTS, RELEASES, SUGGESTIONS
@@ -24,19 +25,7 @@ pytestmark = pytest.mark.packages
 _PACKAGES = ("--with", "mlcroissant==1.1.1", "--with", "pyarrow==26.0.1")
 _PYTHON = ("uv", "run", "--no-project", "--quiet", *_PACKAGES, "python")
 
-_ODD = """
-create view bi.odd as
-select * from (values
-    ('a b', {'x': 1, 'y z': 'q'}, [{'k': 1, 'l': ['a']}, {'k': null, 'l': []}], [['a', null], [], null],
-     date '2020-01-02', time '01:02:03', timestamp '2020-01-02 03:04:05.678901', 'e1'::enum('e1', 'e2'), 7::ubigint,
-     1.25::decimal(9, 2), 'column', 1, 'name', null::integer),
-    ('x.y', null, null, null, null, null, null, null, null, null, null, null, null, null),
-    ('tr-ain', {'x': null, 'y z': null}, [], [], date '1500-01-02', time '23:59:59', timestamp '1200-01-02 03:04:05',
-     'e2', 0, -1.25, 'column', 2, 'name', null),
-    (null, null, null, null, null, null, null, null, null, null, null, null, null, null)
-) as rows(split, "a struct", structs, nested, day, "time", "timestamp", kind, number, decimal, "file_split", "index",
-          "a:b/c#d?é 日本", nothing)
-"""
+_ODD = sql_of(__file__, "mlcroissant_odd")
 
 
 def _read(folders: Iterable[Path], cwd: Path) -> dict[str, Any]:
@@ -67,7 +56,7 @@ def _counted(rows: list[dict[str, Any]]) -> Counter[str]:
 
 
 def _check_splits(read: dict[str, Any]) -> None:
-    """Check that nothing was warned of, and that the rows of the splits are together those of all."""
+    """Check that there was no warning, and that the rows of the splits are together those of all."""
     assert read["issues"] == []
     assert read["by_split"]
     for view, by_split in read["by_split"].items():
@@ -106,8 +95,7 @@ def test_samples_are_read_as_their_views_are(sample: Path, tmp_path: Path) -> No
 
 
 def test_labels_of_the_hugging_face_package_are_numbers(sample: Path, tmp_path: Path) -> None:
-    names = [RELEASES, POSTS, GROUPS]
-    packages = _read(_exported(sample, names, Tool.HUGGINGFACE, tmp_path), tmp_path)
+    packages = _read(_exported(sample, [RELEASES, POSTS, GROUPS], Tool.HUGGINGFACE, tmp_path), tmp_path)
     for read in packages.values():
         _check_splits(read)
     with talkhouse.open(sample) as con:

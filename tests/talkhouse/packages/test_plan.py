@@ -10,11 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.run import build
+from talkhouse.export.selection import Filters
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from talkhouse.packages.content import Config, ExportPackage
 from talkhouse.packages.plan import file_name, plan
-from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.samples import GROUPS, POSTS, RELEASES
@@ -61,9 +61,7 @@ def test_classes_are_in_the_declared_order(con: Connection, name: str) -> None:
     assert all(label.meaning for label in config.classes[0].labels)
 
 
-def test_a_task_of_several_releases_has_each_example_once_and_each_release_whole(
-    con: Connection,
-) -> None:
+def test_a_task_of_several_releases_has_each_example_once_and_each_release_whole(con: Connection) -> None:
     found = {config.name: config.rows for config in planned(con, TASK).configs}
     every = con.execute(f"select release, dialogue_id, turn_index from {TASK}").fetchall()
     releases = Counter(release for release, *_ in every)
@@ -98,8 +96,7 @@ def test_a_label_that_came_after_the_declaration_has_the_last_number(writable: C
     relabel(writable, "A")
     for label in ("Z", "A"):
         writable.execute(f"insert into main.labels (scheme, label) values ('{RELEASES}.breakdown', ?)", [label])
-    config = planned(writable, TASK).configs[0]
-    assert labels(config)["label"] == ["O", "T", "X", "A", "Z"]
+    assert labels(planned(writable, TASK).configs[0])["label"] == ["O", "T", "X", "A", "Z"]
 
 
 @pytest.mark.slow
@@ -118,7 +115,8 @@ def test_the_classes_of_a_view_without_scheme_and_score_are_what_occurs_in_all_r
 ) -> None:
     from talkhouse.packages import plan as plan_module
 
-    monkeypatch.setattr(plan_module, "_declared", lambda *_: [("utterance_kind", None, ())])
+    declared = plan_module.ClassColumn("utterance_kind", False, None, ())
+    monkeypatch.setattr(plan_module, "_declared", lambda *_: [declared])
     columns = "case when example_index % 2 = 0 then 'b' when example_index % 3 = 0 then 'a' end as utterance_kind"
     writable.execute(f"create table main.stored as select *, {columns} from {TASK}")
     writable.execute(f"create or replace view {TASK} as from main.stored")

@@ -15,15 +15,17 @@ import pytest
 from pyarrow import parquet
 
 import talkhouse
+from talkhouse.export.expressions import QueryColumn
+from talkhouse.export.formats import Tool
 from talkhouse.packages.content import Classes, ClassLabel, PackageFile
 from talkhouse.packages.export import export_package
 from talkhouse.packages.huggingface import footer, value
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
-from talkhouse.query.expressions import QueryColumn
-from talkhouse.query.formats import Tool
 from talkhouse.schema.errors import OutputFailed, UsageError
 from talkhouse.warehouse.opened import Warehouse
+from tests.corpora.unusual import files_in
+from tests.data_files import data_of
 from tests.limits import largest_file
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES
 
@@ -48,10 +50,6 @@ def test_a_label_is_no_pattern(con: Connection, is_list: bool) -> None:
     rows = "(select list(label) as label from unnest(?) as texts(label))" if is_list else "unnest(?) as texts(label)"
     numbers = con.execute(f"select {value(config, column)} from {rows}", [texts]).fetchall()
     assert numbers == ([([0, 1, 2, 3, 4],)] if is_list else [(0,), (1,), (2,), (3,), (4,)])
-
-
-def everything(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def rows_of(folder: Path, files: Sequence[PackageFile]) -> list[dict[str, Any]]:
@@ -94,19 +92,10 @@ def test_two_packages_are_equal_to_the_byte_whatever_the_threads(many: Connectio
     for threads in (1, 4, 3):
         many.execute(f"set threads = {threads}")
         written(many, "many", tmp_path / str(threads), shard_bytes=1_000_000)
-    assert everything(tmp_path / "1") == everything(tmp_path / "4") == everything(tmp_path / "3")
+    assert files_in(tmp_path / "1") == files_in(tmp_path / "4") == files_in(tmp_path / "3")
 
 
-KINDS = """
-create table main.kinds as select
-    1 as i, null::integer as nothing, 0.1::double as d, 'nan'::double as nan, true as yes, 1.50::decimal(5, 2) as money,
-    '{"n": 1e3, "m": 1.0}'::json as j, ['{"n": 1e3}'::json] as js, uuid '12345678-1234-1234-1234-123456789abc' as u,
-    map {'k': 'v'} as m, [map {'k': 1}] as ms, {'a': [1, null]} as s, [['x', ''], [], null] as lists,
-    null::varchar[] as no_list, []::varchar[] as empty_list, [null]::varchar[] as null_list,
-    timestamp '2020-01-02 03:04:05' as t, date '2020-01-02' as day, '\\xFFa'::blob as raw, '101'::bit as bits,
-    interval 1 day as span, '12:00:00+01'::timetz as clock, 70141183460469231731687303715884105727::hugeint as huge,
-    'b'::enum ('a', 'b') as kind, ['b'::enum ('a', 'b')] as kinds, {'u': 1::hugeint} as inner_huge
-"""
+KINDS = data_of(__file__)["kinds"]
 
 
 @pytest.mark.slow
@@ -140,7 +129,7 @@ def test_labels_are_numbers_whose_names_are_in_the_footer(con: Connection, tmp_p
         names = (feature[column]["feature"] if is_list else feature[column])["names"]
         config = plan(Warehouse(con), name).configs[0]
         found = [row[column] for row in rows_of(folder, [file for file in files if file.config == config.name])]
-        decoded = [[names[item] for item in one] if is_list else names[one] for one in found]
+        decoded = [[names[item] for item in value] if is_list else names[value] for value in found]
         of_splits = ", ".join(f"'{split.published}'" for split in config.splits)
         order = ", ".join([f"list_position([{of_splits}], split)", *config.selection.order])
         query = f"select {column} from {config.selection.source}{config.selection.where} order by {order}"

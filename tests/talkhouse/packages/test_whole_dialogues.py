@@ -9,13 +9,12 @@ from xml.etree import ElementTree
 import duckdb
 import pytest
 
-from talkhouse.notes.notes_file import NewNote, add, path_for, read
-from talkhouse.notes.states import NoteNow, hashes, with_states
+from talkhouse.export.formats import Tool
+from talkhouse.export.selection import NO_FILTERS, Filters
+from talkhouse.notes.notes_file import NewNote, NoteNow, add, hashes, path_for, read, with_states
 from talkhouse.packages.argilla import LAYOUT as ARGILLA_LAYOUT
 from talkhouse.packages.export import export_package
 from talkhouse.packages.labelstudio import LAYOUT as STUDIO_LAYOUT
-from talkhouse.query.formats import Tool
-from talkhouse.query.selection import NO_FILTERS, Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.samples import RELEASES
@@ -39,19 +38,21 @@ def test_label_studio_gets_each_dialogue_as_paragraphs_with_its_majority_labels(
     con: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
     tasks = exported(con, Tool.LABELSTUDIO, tmp_path / "package", RELEASES)
-    said = con.execute(
+    expected = con.execute(
         "select dialogue_id, list(text order by turn_index) from main.turns "
         "where starts_with(dialogue_id, $corpus || ':') group by all order by all",
         {"corpus": RELEASES},
     ).fetchall()
     assert [
         (task["data"]["dialogue_id"], [turn["text"] for turn in task["data"]["dialogue"]]) for task in tasks
-    ] == said
+    ] == expected
     majorities = con.execute(
         "select count(*) from bi.turn_agreement where is_default and starts_with(dialogue_id, $corpus || ':')",
         {"corpus": RELEASES},
     ).fetchall()
-    results = [(task, result) for task in tasks for one in task["predictions"] for result in one["result"]]
+    results = [
+        (task, result) for task in tasks for prediction in task["predictions"] for result in prediction["result"]
+    ]
     assert [(len(results),)] == majorities
     config = ElementTree.fromstring((tmp_path / "package" / "label_config.xml").read_text())  # noqa: S314 - ours
     known = {scheme.get("name"): [label.get("value") for label in scheme] for scheme in config.iter("ParagraphLabels")}
@@ -85,7 +86,7 @@ def test_labels_of_a_dialogue_are_choices_and_suggestions(writable: duckdb.DuckD
     tasks = exported(writable, Tool.LABELSTUDIO, tmp_path / "tasks", RELEASES)
     assert tasks
     for task in tasks:
-        (choice,) = (one for one in task["predictions"][0]["result"] if one["type"] == "choices")
+        (choice,) = (part for part in task["predictions"][0]["result"] if part["type"] == "choices")
         assert choice["value"] == {"choices": ["bad"]}
     config = ElementTree.fromstring((tmp_path / "tasks" / "label_config.xml").read_text())  # noqa: S314 - ours
     (control,) = config.iter("Choices")

@@ -7,8 +7,8 @@ from pathlib import Path
 from psycopg import sql
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import PublicationResult, publish
 from talkhouse.warehouse.opened import Warehouse
@@ -38,11 +38,11 @@ class Steps(Silent):
         self._at_step()
 
     def advance(self, *_: object) -> None:
-        """Tell that rows were copied."""
+        """Record that rows were copied."""
         self._at_rows()
 
 
-class Made:
+class SharedBuilds:
     """Builds of a warehouse, each made once: number n has n files, each a record."""
 
     def __init__(self, folder: Path) -> None:
@@ -50,7 +50,7 @@ class Made:
         self._paths: list[Path] = []
 
     def path(self, number: int) -> Path:
-        """Return where a build is."""
+        """Return the path of a build."""
         built, data = self._folder / "w.duckdb", self._folder / "data"
         while len(self._paths) < number:
             add_file(data, len(self._paths) + 1)
@@ -62,15 +62,15 @@ class Made:
 class Builds:
     """A warehouse that becomes each of these builds in turn."""
 
-    def __init__(self, folder: Path, made: Made) -> None:
+    def __init__(self, folder: Path, shared_builds: SharedBuilds) -> None:
         self.path = folder / "w.duckdb"
-        self._made = made
+        self._shared = shared_builds
         self._number = 0
 
     def next(self) -> None:
         """Put the next one in its place."""
         self._number += 1
-        shutil.copyfile(self._made.path(self._number), self.path)
+        shutil.copyfile(self._shared.path(self._number), self.path)
 
 
 def published(path: Path, database: Database, steps: Steps | None = None, user: str = OWNER) -> PublicationResult:

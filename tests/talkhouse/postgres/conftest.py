@@ -13,7 +13,7 @@ from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import PublicationResult, publish
 from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import SUPERUSER, Database, Server
-from tests.talkhouse.postgres.builds import Builds, Made, Steps
+from tests.talkhouse.postgres.builds import Builds, SharedBuilds, Steps
 from tests.talkhouse.postgres.builds import published as published_build
 
 Publish = Callable[..., PublicationResult]
@@ -35,13 +35,13 @@ def changed(sample: Path, tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return Made(tmp_path_factory.mktemp("made"))
+def shared_builds(tmp_path_factory: pytest.TempPathFactory) -> SharedBuilds:
+    return SharedBuilds(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture
-def builds(made: Made, tmp_path: Path) -> Builds:
-    found = Builds(tmp_path, made)
+def builds(shared_builds: SharedBuilds, tmp_path: Path) -> Builds:
+    found = Builds(tmp_path, shared_builds)
     found.next()
     return found
 
@@ -60,15 +60,16 @@ def published(postgres: Database) -> Publish:
 
 @pytest.fixture
 def copied(shared_postgres_server: Server, postgres: Database, sample: Path) -> None:
-    shared_postgres_server.fill(postgres, "sample", lambda one: publish_to(one.url(), sample, without_views=True))
+    shared_postgres_server.fill(postgres, "sample", lambda item: publish_to(item.url(), sample, without_views=True))
 
 
 @pytest.fixture
-def build_copied(shared_postgres_server: Server, postgres: Database, made: Made) -> None:
-    shared_postgres_server.fill(postgres, "build", lambda one: published_build(made.path(1), one))
+def build_copied(shared_postgres_server: Server, postgres: Database, shared_builds: SharedBuilds) -> None:
+    shared_postgres_server.fill(postgres, "build", lambda item: published_build(shared_builds.path(1), item))
 
 
 @pytest.fixture
-def build_copied_by_root(shared_postgres_server: Server, postgres: Database, made: Made) -> None:
+def build_copied_by_root(shared_postgres_server: Server, postgres: Database, shared_builds: SharedBuilds) -> None:
     """Begin with a copy of the first build that a superuser has published."""
-    shared_postgres_server.fill(postgres, "by root", lambda one: published_build(made.path(1), one, user=SUPERUSER))
+    path = shared_builds.path(1)
+    shared_postgres_server.fill(postgres, "by root", lambda item: published_build(path, item, user=SUPERUSER))

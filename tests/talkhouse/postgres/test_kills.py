@@ -13,14 +13,14 @@ import pytest
 from tests.commands import nothing, run
 from tests.phases import Instant, Trace, hit, instants
 from tests.postgres_server import Database
-from tests.talkhouse.postgres.builds import VIEWS, Made, contents, published, schemas
+from tests.talkhouse.postgres.builds import VIEWS, SharedBuilds, contents, published, schemas
 
 PUBLISHERS = "select count(*) from pg_stat_activity where application_name ~ '^talkhouse publish'"
 
 
 @pytest.fixture
-def warehouses(made: Made) -> list[Path]:
-    return [made.path(1), made.path(2)]
+def warehouses(shared_builds: SharedBuilds) -> list[Path]:
+    return [shared_builds.path(1), shared_builds.path(2)]
 
 
 class Publisher:

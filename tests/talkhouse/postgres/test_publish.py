@@ -137,8 +137,7 @@ def test_rights_and_views_of_others_move_to_the_new_copy(
                 "create view team.above as select * from team.titles",
             ):
                 server.execute(statement.encode())
-        done = published(changed(NEW_TITLE), without_views=True)
-        assert done.notes == ()
+        assert published(changed(NEW_TITLE), without_views=True).notes == ()
         assert names(postgres, "select title from team.above") == ["new"]
         assert names(postgres, "select obj_description('team.titles'::regclass)") == ["ours"]
         assert names(postgres, "select reloptions::text from pg_class where relname = 'titles'") == [
@@ -275,9 +274,9 @@ def test_names_that_postgresql_would_cut_are_refused_where_they_are_asked_for(
 ) -> None:
     path = changed(f"create view dbdc3.{'v' * 64} as select 1 as one; create view dbdc3.fine as select 1 as {'c' * 64}")
     plan = published(path, dry_run=True).plan
-    assert {one.name.partition(".")[2] for one in plan.left_out} == {"v" * 64, "fine"}
-    assert all("PostgreSQL" in one.reason for one in plan.left_out)
-    assert "bi.turns" in {one.name for one in plan.relations}
+    assert {relation.name.partition(".")[2] for relation in plan.left_out} == {"v" * 64, "fine"}
+    assert all("PostgreSQL" in relation.reason for relation in plan.left_out)
+    assert "bi.turns" in {relation.name for relation in plan.relations}
     for options in ({"views": (f"dbdc3.{'v' * 64}",)}, {"views": ("dbdc3.fine",)}, {"prefix": "p" * 56}):
         with pytest.raises(UsageError, match="too long for PostgreSQL"):
             published(path, dry_run=True, **options)
@@ -289,18 +288,18 @@ def test_names_that_postgresql_would_cut_are_refused_where_they_are_asked_for(
 @pytest.mark.slow
 def test_large_views_are_left_out_unless_they_are_named(sample: Path, published: Publish) -> None:
     done = published(sample, views=("dbdc3",), max_rows=100, dry_run=True)
-    assert {one.name: one.rows for one in done.plan.left_out}["dbdc3.breakdown_detection"] > 100
+    assert {relation.name: relation.rows for relation in done.plan.left_out}["dbdc3.breakdown_detection"] > 100
     named = published(sample, views=("dbdc3.breakdown_detection",), max_rows=100, dry_run=True)
     assert named.plan.left_out == ()
-    assert [one.kind for one in named.plan.relations if one.selection.schema == "dbdc3"] == [
+    assert [relation.kind for relation in named.plan.relations if relation.selection.schema == "dbdc3"] == [
         "rows of a view",
         "view of a split",
         "view of a split",
     ]
     alone = published(sample, views=("dbdc3.breakdown_detection_dev",), max_rows=0, dry_run=True)
-    assert [(one.name, one.kind) for one in alone.plan.relations if one.selection.schema == "dbdc3"] == [
-        ("dbdc3.breakdown_detection_dev", "rows of a view")
-    ]
+    assert [
+        (relation.name, relation.kind) for relation in alone.plan.relations if relation.selection.schema == "dbdc3"
+    ] == [("dbdc3.breakdown_detection_dev", "rows of a view")]
     with pytest.raises(UsageError, match=r"no view 'bi.turn'(.|\n)*bi\.turns"):
         published(sample, views=("bi.turn",))
 
@@ -374,8 +373,7 @@ def test_a_password_is_nowhere(
         root.execute(f"create role careful login password '{secret}' in role {WITH_PASSWORD}".encode())
         root.execute(f"grant create on database {postgres.name} to careful".encode())
     try:
-        done = published(sample, url=postgres.url("careful", secret), without_views=True)
-        assert secret not in repr(done)
+        assert secret not in repr(published(sample, url=postgres.url("careful", secret), without_views=True))
         with postgres.connect(SUPERUSER) as root:
             record = root.execute(
                 "select p::text, r::text from meta.publication p, meta.published_relations r"
@@ -391,7 +389,7 @@ def test_a_password_is_nowhere(
 def test_a_dry_run_leaves_no_trace(sample: Path, postgres: Database, published: Publish) -> None:
     done = published(sample, views=("bi",), dry_run=True)
     assert done.outcome is PublicationOutcome.DRY_RUN
-    assert {one.selection.schema for one in done.plan.relations} == {"bi", "main", "meta"}
+    assert {relation.selection.schema for relation in done.plan.relations} == {"bi", "main", "meta"}
     assert names(postgres) == []
     with pytest.raises(UsageError, match="no role 'nobody_here'"):
         published(sample, without_views=True, dry_run=True, grant_select="nobody_here")

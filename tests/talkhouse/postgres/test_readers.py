@@ -1,4 +1,4 @@
-"""Readers while publications replace each other: no error, no wait, and never a part of one copy beside another's."""
+"""Readers while publications replace each other: no error, no wait, and never a part of one copy with another's."""
 
 import json
 import threading
@@ -115,4 +115,4 @@ def test_a_query_that_begins_before_the_replacement_sees_nothing_of_the_new_copy
         reader.join()
         publisher.join()
     assert found == [(1, 0, 1)]
-    assert [one.outcome for one in results] == [PublicationOutcome.PUBLISHED]
+    assert [result.outcome for result in results] == [PublicationOutcome.PUBLISHED]

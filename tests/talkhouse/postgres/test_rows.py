@@ -16,6 +16,7 @@ from talkhouse.postgres.publish import PublicationResult, configured, verify
 from talkhouse.postgres.record import proof_there
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import relations
+from tests.data_files import data_of
 from tests.postgres_server import Database, Server
 from tests.talkhouse.postgres.builds import Steps
 from tests.talkhouse.postgres.conftest import Publish, publish_to
@@ -103,8 +104,8 @@ def test_each_relation_of_the_corpora_has_the_same_rows(
 def check_rows(warehouse: Path, postgres: Database, done: PublicationResult) -> None:
     """Compare all rows by value; the order of those of a table is not a promise."""
     with talkhouse.open(warehouse) as con, postgres.connect() as server:
-        names = {f"{one['schema']}.{one['name']}" for one in relations(con)}
-        assert {one.name for one in done.plan.relations} == names
+        names = {f"{row['schema']}.{row['name']}" for row in relations(con)}
+        assert {relation.name for relation in done.plan.relations} == names
         for relation in done.plan.relations:
             columns = [column.name for column in relation.columns]
             order = ", ".join(f'"{column}" nulls last' for column in relation.selection.order) or "all"
@@ -126,7 +127,7 @@ def odd(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def done(shared_postgres_server: Server, postgres: Database, odd: Path) -> PublicationResult:
-    return shared_postgres_server.fill(postgres, "odd", lambda one: publish_to(one.url(), odd, views=("dbdc3.odd",)))
+    return shared_postgres_server.fill(postgres, "odd", lambda item: publish_to(item.url(), odd, views=("dbdc3.odd",)))
 
 
 @pytest.mark.usefixtures("done")
@@ -147,37 +148,13 @@ def test_odd_values_arrive_as_they_are(odd: Path, postgres: Database) -> None:
         assert server.execute("select count(*) from dbdc3.odd where double::text = '-0'").fetchall() == [(1,)]
 
 
-CHANGES = {
-    "one letter": "update dbdc3.odd set text = 'e' where text = 'é'",
-    "null for an empty text": "update dbdc3.odd set text = null where text = ''",
-    "an empty text for null": "update dbdc3.odd set text = '' where text is null",
-    "a blank more": "update dbdc3.odd set text = text || ' ' where text = '{a,b}'",
-    "two values in each other's rows": "update dbdc3.odd o set text = p.text from dbdc3.odd p "
-    "where (o.example_index, p.example_index) in ((1, 3), (3, 1))",
-    "a value in another column": "update dbdc3.odd set double = single, single = double where example_index = 0",
-    "a boundary between items": "update dbdc3.odd set texts = array['a,b'] where texts = array['a', 'b']",
-    "a null for its name": "update dbdc3.odd set texts = array[null, null, ''] where texts = array['NULL', null, '']",
-    "an item of a list of lists": "update dbdc3.odd set ragged = jsonb_set(ragged, '{1,0}', '1') "
-    "where ragged->0 = 'null'",
-    "the last bit of a number": "update dbdc3.odd set double = 0.30000000000000004 where double = 0.1",
-    "the sign of zero": "update dbdc3.odd set double = 0 where double::text = '-0'",
-    "a microsecond": "update dbdc3.odd set moment = moment + interval '1 microsecond' where example_index = 0",
-    "a byte": "update dbdc3.odd set bytes = set_byte(bytes, 1, 0) where example_index = 1",
-    "the spelling of JSON": """update dbdc3.odd set json = replace(json::text, '1.50', '1.5')::json""",
-    "a truth": "update dbdc3.odd set truth = not truth where example_index = 0",
-    "a row gone": "delete from dbdc3.odd where example_index = 2",
-    "a row twice": "insert into dbdc3.odd select * from dbdc3.odd where example_index = 2",
-    "a row twice for another": "with gone as (delete from dbdc3.odd where example_index = 3) "
-    "insert into dbdc3.odd select * from dbdc3.odd where example_index = 2",
-    "a column gone": "alter table dbdc3.odd drop column whole",
-    "the table gone": "drop table dbdc3.odd",
-}
+CHANGES = data_of(__file__)["changes"]
 
 
 @pytest.mark.slow
 def test_the_hash_notices_every_change(odd: Path, postgres: Database, done: PublicationResult) -> None:
     names = {schema: schema for schema in done.plan.schemas}
-    (relation,) = (one for one in done.plan.relations if one.name == "dbdc3.odd")
+    (relation,) = (item for item in done.plan.relations if item.name == "dbdc3.odd")
     with talkhouse.open(odd) as con, configured(con), postgres.connect() as server:
         here = proof_here(con, relation)
         assert proof_there(server, relation, names) == here

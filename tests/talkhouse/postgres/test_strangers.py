@@ -10,35 +10,20 @@ import talkhouse
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import PublicationOutcome, PublicationResult, publish, verify
 from talkhouse.schema.errors import TalkhouseError, UsageError
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import Warehouse
+from tests.data_files import data_of
 from tests.postgres_server import OWNER, SUPERUSER, Database
 from tests.talkhouse.postgres.builds import VIEWS, Builds, Steps, schemas
+
+DATA = data_of(__file__)
 
 Session = psycopg.Connection[tuple[Any, ...]]
 
 STRANGER = "stranger"
 
-TRAP = """
-create schema traps;
-create table traps.sprung (who text, what text);
-create function traps.spring(what text) returns text language plpgsql as $$ begin
-    insert into traps.sprung values (current_user, what); return what;
-end $$;
-create function traps.holds(one integer) returns boolean language plpgsql immutable as $$ begin
-    perform traps.spring('a domain'); return true;
-end $$;
-create function traps.lowered(one text) returns text language plpgsql immutable as $$ begin
-    return traps.spring(one);
-end $$;
-create function traps.fired() returns trigger language plpgsql as $$ begin
-    perform traps.spring('a trigger'); return new;
-end $$;
-create domain traps.small as integer check (traps.holds(value));
-create type traps.pair as (one traps.small);
-grant usage, create on schema traps to public;
-grant all on all tables in schema traps to public;
-"""
-"""What notes as whom it is called: functions, and types that call them."""
+TRAP = sql_of(__file__, "strangers_trap")
+"""What records the user that calls it: functions, and types that call them."""
 
 
 class Place:
@@ -64,7 +49,8 @@ class Place:
         """Compare the copy with the warehouse, and say what differs."""
         with talkhouse.open(self._builds.path) as con:
             return [
-                str(one) for one in verify(Warehouse(con), self.database.url(self.publisher), "", Steps()).differences
+                str(difference)
+                for difference in verify(Warehouse(con), self.database.url(self.publisher), "", Steps()).differences
             ]
 
     def sprung(self) -> list[tuple[Any, ...]]:
@@ -90,14 +76,7 @@ def place(postgres: Database, builds: Builds) -> Iterator[Place]:
             root.execute(f"drop owned by {STRANGER} cascade; drop role {STRANGER}".encode())
 
 
-A_RECORD = """
-create schema meta;
-create view meta.publication as
-    select now() published_at, jsonb_build_object('a', traps.spring('publication')) origin, '{meta}'::text[] schemas;
-create view meta.published_relations as
-    select traps.spring('relations') as relation, 'table'::text kind, 1::bigint row_count, ''::text row_hash,
-        null::text left_out
-"""
+A_RECORD = DATA["a_record"]
 
 
 @pytest.mark.slow
@@ -159,7 +138,7 @@ def test_a_record_that_others_may_write_is_not_believed(place: Place) -> None:
             UsageError, match=r"other roles may write (.*\n)*.*revoke insert, .* from stranger$"
         ) as failed:
             do()
-    # Whoever does only what he is told, and does not look, loses nothing either: the schema has no mark.
+    # A user who follows the message without looking loses nothing either: the schema has no mark.
     place.root.execute(str(failed.value.next_step).partition("type: ")[2].encode())
     done = place.publish(grant_select=STRANGER)
     assert done.notes == ("left alone, for nothing marks it as a part of the former copy: schema finance",)
@@ -267,7 +246,7 @@ def test_schemas_of_others_are_left_alone_whatever_their_names(place: Place, pub
         place.stranger.execute(f'create schema "{name}" create table mine (x integer)'.encode())
         place.stranger.execute(f"""comment on schema "{name}" is '{REPLACED.replace("'", "''")}'""".encode())
     with place.database.connect(STRANGER) as held:
-        # Not even there yet: whoever makes the same waits for this transaction.
+        # Not even there yet: a session that creates the same waits for this transaction.
         held.execute('begin; create schema "main~new16"; create schema "meta~old3"')
         for _ in range(2):
             place.build()
@@ -414,31 +393,10 @@ ODD = [
 ]
 """What makes a record that says nothing: the next publication replaces the copy."""
 
-ODD_ROWS = [
-    "update meta.publication set schemas = '{}'",
-    "update meta.publication set schemas = '{{main,meta},{x,y}}'",
-    "update meta.publication set schemas = '{null,main}'",
-    "update meta.published_relations set row_hash = 'x'",
-    "update meta.published_relations set row_hash = null",
-    "update meta.published_relations set row_count = -1",
-    "insert into meta.published_relations values ('no_dot', 'table', 1, '0123456789abcdef'), ('', 'table', 1, ''),"
-    " ('a.b.c', 'table', 1, ''), ('.', 'view of a split', 1, ''), ('meta.publication', 'view of a split', 1, '')",
-]
+ODD_ROWS = DATA["odd_rows"]
 """What is in no one's way."""
 
-ODD_COLUMNS = [
-    "alter table meta.publication drop column origin",
-    "alter table meta.publication rename column origin to origins",
-    "alter table meta.publication alter origin type json",
-    "alter table meta.publication alter schemas type json using to_json(schemas)",
-    "alter table meta.publication add more integer",
-    "alter table meta.published_relations alter row_count type text",
-    "drop table meta.published_relations",
-    "update meta.published_relations set kind = 'other'",
-    "update meta.published_relations set kind = null",
-    "delete from meta.published_relations",
-    "update meta.published_relations set left_out = 'yes'",
-]
+ODD_COLUMNS = DATA["odd_columns"]
 """What is not the record of a copy, or lists nothing of it."""
 
 
@@ -473,7 +431,7 @@ def test_a_record_of_odd_shape_says_nothing_or_stops(place: Place) -> None:
 
 
 def kind_of(do: Callable[[], "PublicationResult | list[str]"]) -> str:
-    """Say how something ended; what is no error of Talkhouse's is raised."""
+    """Return the outcome of a call; errors other than Talkhouse's are raised."""
     try:
         done = do()
     except TalkhouseError as error:

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.run import build
 from talkhouse.migrations import head
 from talkhouse.releases import manifest
 from talkhouse.releases.checkout import checkout, find, resolve
@@ -49,43 +49,41 @@ KEYS = [
 ]
 
 
-def made(store: Path, db: Path, name: str, **options: Any) -> Created:
-    return create(store, db, ReleaseRequest(name, **options))
+def new_release(store: Path, warehouse: Path, name: str, **options: Any) -> Created:
+    return create(store, warehouse, ReleaseRequest(name, **options))
 
 
 @pytest.fixture(scope="module")
-def kept(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared_store(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with one release of the sample, to be copied."""
     # A copy: what is known of the sample itself would come into the manifests of other tests.
     folder = tmp_path_factory.mktemp("kept")
-    made(
+    new_release(
         folder / "store", Path(shutil.copyfile(sample, folder / "talkhouse.duckdb")), "2026-11", note="as in the paper"
     )
     return folder / "store"
 
 
 @pytest.fixture
-def db(sample: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
-
-
-@pytest.fixture
-def store(kept: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(kept, tmp_path / "store"))
+def store(shared_store: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(shared_store, tmp_path / "store"))
 
 
 def files(folder: Path) -> dict[str, int]:
     return {str(path.relative_to(folder)): path.stat().st_ino for path in folder.rglob("*") if path.is_file()}
 
 
-def test_what_is_released_comes_back_and_nothing_is_written_twice(db: Path, store: Path, tmp_path: Path) -> None:
+def test_what_is_released_comes_back_and_nothing_is_written_twice(warehouse: Path, store: Path, tmp_path: Path) -> None:
     before = files(store)
     data = json.loads((store / "releases/2026-11/release.json").read_text())
     assert [*data] == KEYS
     assert (store / "releases/2026-11/release.json").stat().st_mode & 0o777 == 0o444
-    ends = {*(one["file"].rpartition("-")[2] for one in data["tables"])}
-    assert ends == {f"{one['rows_hash'][:32]}.parquet" for one in data["tables"]}
-    assert made(store, db, "2026-12").data["previous"] == {"name": "2026-11", "content_id": data["content_id"]}
+    ends = {*(table["file"].rpartition("-")[2] for table in data["tables"])}
+    assert ends == {f"{table['rows_hash'][:32]}.parquet" for table in data["tables"]}
+    assert new_release(store, warehouse, "2026-12").data["previous"] == {
+        "name": "2026-11",
+        "content_id": data["content_id"],
+    }
     assert {path for path, inode in files(store).items() if before.get(path) != inode} == {
         "releases/2026-12/release.json",
         "releases/2026-12/release.json.sha256",
@@ -95,35 +93,35 @@ def test_what_is_released_comes_back_and_nothing_is_written_twice(db: Path, stor
     checkout(read(store, "2026-11"), output)
     assert output.stat().st_mode & 0o777 == 0o444
     hashes = []
-    for path in (db, output):
+    for path in (warehouse, output):
         with duckdb.connect(path, read_only=True) as con:
             hashes.append(contents_of(con, path.stem))
     assert hashes[0] == hashes[1]
     assert hashes[0].content_id == data["content_id"]
     with pytest.raises(OutputFailed, match="a release never changes"):
-        made(store, db, "2026-11")
+        new_release(store, warehouse, "2026-11")
 
 
 @pytest.mark.slow
 def test_the_next_build_of_a_checkout_takes_what_has_not_changed(tmp_path: Path) -> None:
     for name in (RELEASES, GROUPS):
         shutil.copytree(sample_of(corpora()[name]), tmp_path / "data" / name)
-    db, store = tmp_path / "w.duckdb", tmp_path / "store"
-    build(db, Silent(), data=tmp_path / "data")
-    made(store, db, "first")
-    checkout(read(store, "first"), db, force=True)
-    assert not build(db, Silent(), data=tmp_path / "data").plan.load
+    warehouse, store = tmp_path / "w.duckdb", tmp_path / "store"
+    build(warehouse, Silent(), data=tmp_path / "data")
+    new_release(store, warehouse, "first")
+    checkout(read(store, "first"), warehouse, force=True)
+    assert not build(warehouse, Silent(), data=tmp_path / "data").plan.load
     chosen = next((tmp_path / "data" / GROUPS).rglob("[0-9]*-*"))
     chosen.unlink()
-    result = build(db, Silent(), data=tmp_path / "data")
+    result = build(warehouse, Silent(), data=tmp_path / "data")
     assert [item.corpus.id for item in result.plan.load] == [GROUPS]
-    second = made(store, db, "second")
-    changed = {one["corpus"] for one in second.data["tables"]} - {RELEASES}
-    assert second.new < sum(one["corpus"] in changed for one in second.data["tables"])
+    second = new_release(store, warehouse, "second")
+    changed = {table["corpus"] for table in second.data["tables"]} - {RELEASES}
+    assert second.new < sum(table["corpus"] in changed for table in second.data["tables"])
     assert second.new_bytes is not None
-    of_corpus = sum(one["bytes"] for one in second.data["tables"] if one["corpus"] in changed)
+    of_corpus = sum(table["bytes"] for table in second.data["tables"] if table["corpus"] in changed)
     assert second.new_bytes <= of_corpus + 100_000
-    assert [one["own_bytes"] > 0 for one in listed(store)] == [True, True]
+    assert [row["own_bytes"] > 0 for row in listed(store)] == [True, True]
 
 
 @pytest.mark.slow
@@ -133,7 +131,7 @@ def test_the_next_build_of_a_checkout_takes_what_has_not_changed(tmp_path: Path)
 def test_what_is_damaged_is_named_and_never_opened(store: Path, tmp_path: Path, what: str) -> None:
     folder = store / "releases/2026-11"
     data = json.loads((folder / "release.json").read_text())
-    entry = next(one for one in data["tables"] if one["table"] == "main.turns")
+    entry = next(table for table in data["tables"] if table["table"] == "main.turns")
     path, named = store / "objects" / entry["file"], entry["file"]
     path.chmod(0o644)
     if what == "missing":
@@ -172,7 +170,9 @@ def test_what_is_damaged_is_named_and_never_opened(store: Path, tmp_path: Path, 
 
 
 @pytest.mark.slow
-def test_every_reading_command_opens_a_release_and_none_writes_to_it(store: Path, db: Path, tmp_path: Path) -> None:
+def test_every_reading_command_opens_a_release_and_none_writes_to_it(
+    store: Path, warehouse: Path, tmp_path: Path
+) -> None:
     environment = {"TALKHOUSE_RELEASES": str(store)}
     commands: list[list[object]] = [
         *(
@@ -196,18 +196,18 @@ def test_every_reading_command_opens_a_release_and_none_writes_to_it(store: Path
         assert (done.returncode, "a release never changes" in done.stderr) == (2, True), (words, done.stderr)
     first = resolve("2026-11", store)
     assert (first.stat().st_ino, first) == (resolve(str(store / "releases/2026-11")).stat().st_ino, first)
-    assert differs(store, "2026-11", str(first)) == differs(store, "2026-11", str(db)) == []
+    assert differs(store, "2026-11", str(first)) == differs(store, "2026-11", str(warehouse)) == []
 
 
 @pytest.mark.slow
-def test_a_release_of_some_corpora_and_one_that_is_only_planned(db: Path, tmp_path: Path) -> None:
+def test_a_release_of_some_corpora_and_one_that_is_only_planned(warehouse: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    planned = made(store, db, "some", corpora=(RELEASES,), dry_run=True)
+    planned = new_release(store, warehouse, "some", corpora=(RELEASES,), dry_run=True)
     assert not store.exists()
-    some = made(store, db, "some", corpora=(RELEASES,))
+    some = new_release(store, warehouse, "some", corpora=(RELEASES,))
     assert some.data["content_id"] == planned.data["content_id"] == some.data["corpora"][0]["content_id"]
-    assert {one["corpus"] for one in some.data["tables"]} == {RELEASES, "shared"}
-    assert [one["file"] for one in planned.data["tables"]] == [one["file"] for one in some.data["tables"]]
+    assert {table["corpus"] for table in some.data["tables"]} == {RELEASES, "shared"}
+    assert [table["file"] for table in planned.data["tables"]] == [table["file"] for table in some.data["tables"]]
     checkout(read(store, "some"), tmp_path / "some.duckdb")
     assert run("check", "--db", tmp_path / "some.duckdb").returncode == 0
     with duckdb.connect(tmp_path / "some.duckdb", read_only=True) as con:
@@ -215,30 +215,30 @@ def test_a_release_of_some_corpora_and_one_that_is_only_planned(db: Path, tmp_pa
 
 
 @pytest.mark.slow
-def test_a_warehouse_that_fails_its_checks_is_not_released(db: Path, tmp_path: Path) -> None:
-    with duckdb.connect(db) as con:
+def test_a_warehouse_that_fails_its_checks_is_not_released(warehouse: Path, tmp_path: Path) -> None:
+    with duckdb.connect(warehouse) as con:
         con.execute("delete from main.turns where turn_index = 1")
     with pytest.raises(CheckFailed, match="nothing was released"):
-        made(tmp_path / "store", db, "broken")
+        new_release(tmp_path / "store", warehouse, "broken")
     assert files(tmp_path / "store") == {}
 
 
 @pytest.mark.slow
-def test_a_file_of_another_size_is_written_again_only_if_asked_for(db: Path, store: Path) -> None:
+def test_a_file_of_another_size_is_written_again_only_if_asked_for(warehouse: Path, store: Path) -> None:
     path = next((store / "objects").glob(f"main.turns-{RELEASES}-*"))
     whole = path.read_bytes()
     path.chmod(0o644)
     path.write_bytes(whole[:-1])
     with pytest.raises(ReleaseDamaged, match="--repair"):
-        made(store, db, "again")
-    made(store, db, "again", repair=True)
+        new_release(store, warehouse, "again")
+    new_release(store, warehouse, "again", repair=True)
     assert path.read_bytes() == whole
     assert verify(store, "2026-11") == verify(store, "again") == []
 
 
 @pytest.mark.slow
-def test_pruning_goes_by_name_and_stops_at_damage(db: Path, store: Path) -> None:
-    made(store, db, "some", corpora=(GROUPS,))
+def test_pruning_goes_by_name_and_stops_at_damage(warehouse: Path, store: Path) -> None:
+    new_release(store, warehouse, "some", corpora=(GROUPS,))
     with pytest.raises(UsageError, match="--keep"):
         prune(store, [])
     with pytest.raises(UsageError, match="no release 'none'"):
@@ -258,7 +258,7 @@ def test_pruning_goes_by_name_and_stops_at_damage(db: Path, store: Path) -> None
     assert planned.releases == ["2026-11"]
     assert verify(store, "some") == []
     assert {path.name for path in (store / "objects").iterdir()} == {
-        *(one.file for one in read(store, "some").release.files),
+        *(file.file for file in read(store, "some").release.files),
         "somebody.txt",
     }
 
@@ -266,7 +266,7 @@ def test_pruning_goes_by_name_and_stops_at_damage(db: Path, store: Path) -> None
 @pytest.mark.slow
 def test_an_archive_is_the_same_each_time_and_is_a_store(licensed: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    made(store, Path(shutil.copyfile(licensed, tmp_path / "talkhouse.duckdb")), "v1.2")
+    new_release(store, Path(shutil.copyfile(licensed, tmp_path / "talkhouse.duckdb")), "v1.2")
     with pytest.raises(TermsNotAccepted):
         export(read(store, "v1.2"), tmp_path / "a.zip", is_accepted=False, force=False)
     for name in ("a.zip", "b.zip"):
@@ -352,7 +352,7 @@ def _write(folder: Path, data: Any) -> None:
 def test_an_object_of_a_stranger_is_read_as_parquet_within_limits(store: Path, tmp_path: Path) -> None:
     folder = store / "releases/2026-11"
     data = json.loads((folder / "release.json").read_text())
-    entry = next(one for one in data["tables"] if one["table"] == "main.turns")
+    entry = next(table for table in data["tables"] if table["table"] == "main.turns")
     path = store / "objects" / entry["file"]
     path.chmod(0o644)
     with duckdb.connect() as con:
@@ -381,7 +381,7 @@ def test_a_release_of_every_schema_is_read_by_every_command(store: Path, tmp_pat
     assert verify(tmp_path / "releases", name) == []
     released = find(name, tmp_path / "releases")
     corpus = released.release.corpora[0].corpus_id
-    task = next(one.task for one in released.release.tasks if one.task.endswith("probing_target"))
+    task = next(item.task for item in released.release.tasks if item.task.endswith("probing_target"))
     for command in (
         *("status", "check", f"score {task} --baseline oracle --json", f"export {task} --output task.parquet"),
         *("lake lake", f"cite {corpus}", f"restore {corpus} --output restored", "overlap --output o.duckdb"),
@@ -399,40 +399,40 @@ def test_a_release_of_every_schema_is_read_by_every_command(store: Path, tmp_pat
     checkout(released, tmp_path / "out.duckdb")
     assert run("release", "export", name, "--output", "r.zip", cwd=tmp_path).returncode == 0
     done = run("diff", f"release:{name}", "out.duckdb", "--corpus", corpus, "--json", cwd=tmp_path)
-    assert all(not one["removed"] and not one["added"] for one in json.loads(done.stdout)["tables"]), done.stdout
+    assert all(not table["removed"] and not table["added"] for table in json.loads(done.stdout)["tables"]), done.stdout
     assert f"of-{head()}.tar.xz" == OLD[-1].name
 
 
 @pytest.mark.slow
-def test_who_holds_the_store_is_named(db: Path, store: Path) -> None:
+def test_who_holds_the_store_is_named(warehouse: Path, store: Path) -> None:
     with held(store), pytest.raises(WarehouseLocked, match=f"process {os.getpid()} on "):
-        made(store, db, "next", wait=False)
-    assert made(store, db, "next", wait=False).new == 0
+        new_release(store, warehouse, "next", wait=False)
+    assert new_release(store, warehouse, "next", wait=False).new == 0
 
 
 @pytest.mark.slow
-def test_a_full_disk_leaves_nothing(db: Path, tmp_path: Path) -> None:
-    done = run("release", "create", "full", "--db", db, before=allow_small_files)
+def test_a_full_disk_leaves_nothing(warehouse: Path, tmp_path: Path) -> None:
+    done = run("release", "create", "full", "--db", warehouse, before=allow_small_files)
     assert (done.returncode, "no room" in done.stderr) == (1, True), done.stderr
     assert files(tmp_path / "releases") == {}
-    assert run("release", "create", "full", "--db", db).returncode == 0
+    assert run("release", "create", "full", "--db", warehouse).returncode == 0
 
 
 def allow_small_files() -> None:
-    """Let the process write no file of more than 40 kB."""
+    """Forbid the process to write files of more than 40 kB."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
 
-def _killed(db: Path, store: Path, times: int) -> None:
+def _killed(warehouse: Path, store: Path, times: int) -> None:
     name = "killed"
     begun = time.monotonic()
     subprocess.run(
-        [*COMMAND, "release", "create", "whole", "--db", db, "--store", store], check=True, capture_output=True
+        [*COMMAND, "release", "create", "whole", "--db", warehouse, "--store", store], check=True, capture_output=True
     )
     whole = time.monotonic() - begun
     for number in range(times):
-        words = [*COMMAND, "release", "create", f"{name}-{number}", "--db", db, "--store", store]
+        words = [*COMMAND, "release", "create", f"{name}-{number}", "--db", warehouse, "--store", store]
         if number % 2:
             shutil.rmtree(store / "objects", ignore_errors=True)
             shutil.rmtree(store / "releases", ignore_errors=True)
@@ -443,30 +443,30 @@ def _killed(db: Path, store: Path, times: int) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        for one in listed(store):
-            assert verify(store, one["name"]) == []
-    created = create(store, db, ReleaseRequest("after"))
+        for row in listed(store):
+            assert verify(store, row["name"]) == []
+    created = create(store, warehouse, ReleaseRequest("after"))
     assert verify(store, "after") == []
     assert not list(store.glob(".part-*"))
     prune(store, ["after"])
-    assert len(list((store / "objects").iterdir())) == len({one["file"] for one in created.data["tables"]}) + 1
+    assert len(list((store / "objects").iterdir())) == len({table["file"] for table in created.data["tables"]}) + 1
 
 
 @pytest.mark.slow
-def test_a_killed_process_leaves_no_release_or_a_whole_one(db: Path, tmp_path: Path) -> None:
-    _killed(db, tmp_path / "store", 3)
+def test_a_killed_process_leaves_no_release_or_a_whole_one(warehouse: Path, tmp_path: Path) -> None:
+    _killed(warehouse, tmp_path / "store", 3)
 
 
 @pytest.mark.long
-def test_a_hundred_killed_processes_leave_no_release_or_whole_ones(db: Path, tmp_path: Path) -> None:
-    _killed(db, tmp_path / "store", 100)
+def test_a_hundred_killed_processes_leave_no_release_or_whole_ones(warehouse: Path, tmp_path: Path) -> None:
+    _killed(warehouse, tmp_path / "store", 100)
 
 
 @pytest.mark.slow
 def test_what_is_no_release_gets_one_message(store: Path, tmp_path: Path) -> None:
     for name in ("Upper", "../x", "", "a" * 65, ".hidden"):
         with pytest.raises(UsageError, match="can't be the name"):
-            made(store, tmp_path / "none.duckdb", name)
+            new_release(store, tmp_path / "none.duckdb", name)
     for name in ("missing", str(tmp_path / "nowhere")):
         with pytest.raises(TalkhouseError):
             resolve(name, store)
@@ -503,9 +503,9 @@ def test_what_is_made_of_a_release_says_so(store: Path, tmp_path: Path) -> None:
     exported = json.loads((tmp_path / "e.parquet.manifest.json").read_text())
     assert (exported["talkhouse_release"], exported["content_id"]) == tuple(expected.values())
     tasks = {(task.release, task.split): task for task in release.release.tasks if task.task.startswith(f"{RELEASES}.")}
-    for one in exported["view_fingerprints"]:
-        task = tasks[one["release"], one["split"]]
-        assert (one["rows_hash"], one["content_hash"]) == (task.rows_hash, task.content_hash)
+    for fingerprint in exported["view_fingerprints"]:
+        task = tasks[fingerprint["release"], fingerprint["split"]]
+        assert (fingerprint["rows_hash"], fingerprint["content_hash"]) == (task.rows_hash, task.content_hash)
     done("lake", tmp_path / "lake")
     manifest_of_lake = json.loads((tmp_path / "lake/manifest.json").read_text())
     assert {name: manifest_of_lake[name] for name in expected} == expected
@@ -528,14 +528,14 @@ def test_what_is_made_of_a_release_says_so(store: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_id_is_known_once_it_was_computed(db: Path, kept: Path) -> None:
-    expected = read(kept, "2026-11").release.content_id
-    assert json.loads(run("status", "--json", "--db", db).stdout)["content_id"] is None
-    assert f"content id {expected}" in run("status", "--hash", "--db", db).stdout
-    assert json.loads(run("status", "--json", "--db", db).stdout)["content_id"] == expected
-    with duckdb.connect(db) as con:
+def test_the_id_is_known_once_it_was_computed(warehouse: Path, shared_store: Path) -> None:
+    expected = read(shared_store, "2026-11").release.content_id
+    assert json.loads(run("status", "--json", "--db", warehouse).stdout)["content_id"] is None
+    assert f"content id {expected}" in run("status", "--hash", "--db", warehouse).stdout
+    assert json.loads(run("status", "--json", "--db", warehouse).stdout)["content_id"] == expected
+    with duckdb.connect(warehouse) as con:
         con.execute("update main.turns set text = text || '!' where turn_index = 0")
-    assert json.loads(run("status", "--json", "--db", db).stdout)["content_id"] is None
+    assert json.loads(run("status", "--json", "--db", warehouse).stdout)["content_id"] is None
 
 
 @pytest.mark.slow
@@ -546,7 +546,7 @@ def test_the_id_of_a_declared_corpus_is_the_same_wherever_its_folder_lies(tmp_pa
         folder.mkdir(parents=True)
         (folder / "corpus.toml").write_text('title = "Kitchen"\nformat = "chat"\n')
         (folder / "a.jsonl").write_text('{"messages": [{"role": "user", "content": "Tea?"}]}\n')
-        db = tmp_path / place / "talkhouse.duckdb"
-        run("build", "--data", folder.parent, "--db", db)
-        ids.add(json.loads(run("status", "--hash", "--json", "--db", db).stdout)["content_id"])
+        warehouse = tmp_path / place / "talkhouse.duckdb"
+        run("build", "--data", folder.parent, "--db", warehouse)
+        ids.add(json.loads(run("status", "--hash", "--json", "--db", warehouse).stdout)["content_id"])
     assert len(ids) == 1

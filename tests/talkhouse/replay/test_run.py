@@ -13,17 +13,17 @@ import pytest
 
 import talkhouse
 from talkhouse import migrations
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from talkhouse.replay.run import ReplayResult, replay
 from talkhouse.schema.errors import BuildFailed, TooMuchQuarantined, UsageError, WarehouseMissing
 from tests.commands import run
 from tests.conftest import wait_for
 from tests.migrations.test_migrations import downgrade, revision
-from tests.talkhouse.build.test_run import contents, fetch, identity
-from tests.talkhouse.toy import declare, made
+from tests.talkhouse.load.test_run import contents, fetch, identity
+from tests.talkhouse.toy import built, declare
 
 DBDC3 = corpora()["dbdc3"]
 FACTS = "select source_file_id, sha256, size, modified_at, mtime_ns, inode from meta.source_files order by all"
@@ -33,7 +33,7 @@ LEFT = "select pointer, rule from meta.quarantine where source_file_id = 'toy/on
 @pytest.fixture
 def built_of_data(lines: Path, tmp_path: Path) -> Path:
     """A warehouse of the toy corpus, whose data folder is elsewhere for now."""
-    made(tmp_path).close()
+    built(tmp_path).close()
     lines.rename(tmp_path / "elsewhere")
     return tmp_path / "w.duckdb"
 
@@ -47,16 +47,16 @@ def again(path: Path, **options: Any) -> ReplayResult:
 def test_what_passes_now_is_loaded(toy_built: Path, tmp_path: Path) -> None:
     facts, before = fetch(toy_built, FACTS), contents(toy_built)
     others = "from main.turns where dialogue_id like 'dbdc3:%' order by all"
-    kept = fetch(toy_built, others)
+    unchanged = fetch(toy_built, others)
     declare(tmp_path, refused=r"\?")
-    (one,) = again(toy_built).corpora
-    assert (one.corpus_id, one.quarantined, one.passed, dict(one.refused)) == ("toy", 5, 3, {"TOY-01": 2})
-    assert one.newly == []
-    assert one.loaded == (9, 12)
+    (corpus,) = again(toy_built).corpora
+    assert (corpus.corpus_id, corpus.quarantined, corpus.passed, dict(corpus.refused)) == ("toy", 5, 3, {"TOY-01": 2})
+    assert corpus.newly == []
+    assert corpus.loaded == (9, 12)
     assert fetch(toy_built, LEFT) == []
     assert fetch(toy_built, "select text from main.turns where dialogue_id = 'toy:toy/one.txt/1'") == [("!bad",)]
     assert fetch(toy_built, FACTS) == facts, "the facts are those of the publisher's files, not of the copies"
-    assert fetch(toy_built, others) == kept
+    assert fetch(toy_built, others) == unchanged
     changed = {name for name, value in contents(toy_built).items() if value != before[name]}
     assert changed == {
         *("main.dialogues", "main.records", "main.turns"),
@@ -72,7 +72,7 @@ def test_it_comes_to_the_same_as_a_build(built_of_data: Path, tmp_path: Path) ->
     declare(tmp_path, refused=r"\?")
     again(built_of_data)
     (tmp_path / "elsewhere").rename(tmp_path / "data")
-    made(tmp_path, "fresh.duckdb").close()
+    built(tmp_path, "fresh.duckdb").close()
     assert contents(built_of_data) == contents(tmp_path / "fresh.duckdb")
 
 
@@ -90,8 +90,8 @@ def test_a_later_build_finds_the_corpus_unchanged(built_of_data: Path, tmp_path:
 def test_nothing_changes_where_the_reader_did_not(toy_built: Path) -> None:
     stamp = identity(toy_built)
     result = again(toy_built)
-    (one,) = result.corpora
-    assert (one.passed, dict(one.refused), one.newly, one.tables) == (0, {"TOY-01": 5}, [], [])
+    (corpus,) = result.corpora
+    assert (corpus.passed, dict(corpus.refused), corpus.newly, corpus.tables) == (0, {"TOY-01": 5}, [], [])
     assert not result.is_published
     assert identity(toy_built) == stamp
 
@@ -99,10 +99,10 @@ def test_nothing_changes_where_the_reader_did_not(toy_built: Path) -> None:
 @pytest.mark.slow
 def test_what_was_loaded_and_is_refused_now_is_told(toy_built: Path, tmp_path: Path) -> None:
     declare(tmp_path, refused="[!w]")
-    (one,) = again(toy_built).corpora
-    assert (one.passed, dict(one.refused)) == (2, {"TOY-01": 3})
-    assert ("toy/one.txt", "/2", "TOY-01", "it is 'world'") in one.newly
-    assert len(one.newly) == 5
+    (corpus,) = again(toy_built).corpora
+    assert (corpus.passed, dict(corpus.refused)) == (2, {"TOY-01": 3})
+    assert ("toy/one.txt", "/2", "TOY-01", "it is 'world'") in corpus.newly
+    assert len(corpus.newly) == 5
     assert fetch(toy_built, LEFT) == [("/1", "TOY-01"), ("/2", "TOY-01")]
 
 
@@ -158,9 +158,9 @@ def test_a_file_that_was_refused_whole(tmp_path: Path) -> None:
     path = tmp_path / "r.duckdb"
     build(path, Silent(), data=tmp_path / "data", limit=QuarantineLimit("100%"))
     result = replay(path, Silent(), limit=QuarantineLimit("100%"))
-    (one,) = result.corpora
-    assert (one.quarantined, one.passed, dict(one.refused), one.newly) == (1, 0, {"TH-01": 1}, [])
-    assert one.tables == []
+    (corpus,) = result.corpora
+    assert (corpus.quarantined, corpus.passed, dict(corpus.refused), corpus.newly) == (1, 0, {"TH-01": 1}, [])
+    assert corpus.tables == []
     assert not result.is_published
 
 
@@ -168,7 +168,7 @@ def test_a_file_that_was_refused_whole(tmp_path: Path) -> None:
 def test_only_limits_it_to_some_corpora(toy_built: Path, tmp_path: Path) -> None:
     declare(tmp_path, refused=r"\?")
     assert again(toy_built, only=("dbdc3",)).corpora == []
-    assert [one.corpus_id for one in again(toy_built, only=("toy",)).corpora] == ["toy"]
+    assert [corpus.corpus_id for corpus in again(toy_built, only=("toy",)).corpora] == ["toy"]
     with pytest.raises(UsageError, match="no corpus 'tory'"):
         again(toy_built, only=("tory",))
 
@@ -182,7 +182,7 @@ def test_without_a_warehouse(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ignored_folders_stay_ignored(lines: Path, tmp_path: Path) -> None:
     (lines / "unknown").mkdir()
-    made(tmp_path).close()
+    built(tmp_path).close()
     found = "select source_file_id from meta.findings where corpus_id is null"
     declare(tmp_path, refused=r"\?")
     assert again(tmp_path / "w.duckdb").is_published
@@ -203,7 +203,7 @@ def test_an_older_warehouse_is_brought_up_to_date_first(toy_built: Path, tmp_pat
 HELD = """
 import time
 from pathlib import Path
-import talkhouse.build.staging as staging, talkhouse.replay.run as replay
+import talkhouse.load.staging as staging, talkhouse.replay.run as replay
 def held(*arguments, **options):
     Path("started").touch()
     time.sleep(60)

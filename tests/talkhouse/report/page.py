@@ -69,4 +69,4 @@ class Page(HTMLParser):
 
     def attributes(self, tag: str, name: str) -> list[str]:
         """List the values of an attribute of all elements with a tag."""
-        return [found[name] for one, found in self.elements if one == tag and name in found]
+        return [found[name] for kind, found in self.elements if kind == tag and name in found]

@@ -13,8 +13,8 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 from sqlalchemy import ForeignKeyConstraint, Table
 
-from talkhouse.explore.schemes import PLAIN as COLOURS
-from talkhouse.report.description import TEMPLATES
+from talkhouse.dialogues.schemes import PLAIN as COLOURS
+from talkhouse.report.write_report import TEMPLATES
 from talkhouse.schema.tables import metadata, qualified
 
 DIAGRAM = TEMPLATES / "er_diagram.svg"
@@ -90,7 +90,7 @@ def head(name: str) -> str:
 
 
 def draw() -> str:
-    """Return what Graphviz draws, to stand in a page: without its preamble, and as wide as the page has room."""
+    """Return the drawing by Graphviz, to stand in a page: without its preamble, and as wide as the page has room."""
     svg = subprocess.run(["dot", "-Tsvg"], input=written(), capture_output=True, text=True, check=True).stdout
     svg = re.sub(r"<!--.*?-->\n", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     size = re.compile(r'<svg width="[^"]*" height="[^"]*"\s+viewBox=("[^"]*")[^>]*>')

@@ -11,20 +11,12 @@ from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 
 from tests.accessibility import LOOKS, Look, looks_of, show, wrong
+from tests.data_files import data_of
 from tests.talkhouse.report.page import Page
 
-INJECTED = """
-<script>window.acted = 'script'</script>
-<img src="x.png" onerror="window.acted = 'attribute'">
-<a id="link" href="javascript:window.acted = 'link'">link</a>
-<svg><script>window.acted = 'svg'</script></svg>
-<iframe srcdoc="<script>parent.acted = 'frame'</script>"></iframe>
-<form action="http://outside.example/"><button id="send">send</button></form>
-<link rel="stylesheet" href="http://outside.example/a.css">
-<style>h1 { color: rgb(1, 2, 3) }</style>
-<h1 id="styled" style="color: rgb(1, 2, 3)">title</h1>
-<base href="http://outside.example/">
-"""
+DATA = data_of(__file__)
+
+INJECTED = DATA["injected"]
 
 EVAL = """() => new Promise(done => setTimeout(() => {
   try { done(eval('1')) } catch (error) { done(error.name) }
@@ -32,15 +24,7 @@ EVAL = """() => new Promise(done => setTimeout(() => {
 """By a timer, for the code that a test sends may do what the page may not."""
 
 
-CUT = """() => [...document.querySelectorAll('body *')].filter(one => {
-  // What is there for ears alone is clipped to a dot: the heads of tables whose rows are lists on a phone.
-  if (one.closest('.skip') || (one.closest('thead') && getComputedStyle(one.closest('thead')).clipPath !== 'none'))
-    return false;
-  const box = one.getBoundingClientRect();
-  if (!box.width) return false;
-  const hides = one.parentElement.closest('svg') ? false : one.scrollWidth > one.clientWidth + 1 && one.clientWidth;
-  return box.right > innerWidth + 0.5 || box.left < -0.5 || hides;
-}).map(one => one.outerHTML.slice(0, 200))"""
+CUT = DATA["cut"]
 """All that reaches out of the window at a side, drawings with their texts, or is wider than the box that it is in."""
 
 
@@ -70,7 +54,7 @@ def tab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[tuple[Tab,
         opened, wrong = context.new_page(), list[str]()
         opened.on("console", lambda message: wrong.append(message.text))
         opened.on("pageerror", lambda error: wrong.append(str(error)))
-        context.on("request", lambda one: None if one.url.startswith("file:") else wrong.append(one.url))
+        context.on("request", lambda item: None if item.url.startswith("file:") else wrong.append(item.url))
         yield opened, wrong
 
 
@@ -111,8 +95,7 @@ def test_a_print_shows_all_rows_and_the_summary_fits_four_pages(
     assert opened.eval_on_selector_all(".more td:not(.numbers *)", hidden) == 0
     # A4 at 96 dots per inch, without the margins.
     opened.set_viewport_size({"width": 688, "height": 1001})
-    height = "document.querySelector('nav').getBoundingClientRect().top + scrollY"
-    assert opened.evaluate(height) < 4 * 1001
+    assert opened.evaluate("document.querySelector('nav').getBoundingClientRect().top + scrollY") < 4 * 1001
 
 
 @pytest.mark.slow
@@ -121,19 +104,18 @@ def test_nothing_that_is_put_into_a_report_acts(tab: tuple[Tab, list[str]], repo
     path = tmp_path / "injected.html"
     path.write_text(report.read_text(encoding="utf-8").replace("<main", f"{INJECTED}<main"), encoding="utf-8")
     reached: list[str] = []
-    opened.route("http://**", lambda one: (reached.append(one.request.url), one.fulfill(body=""))[1])
+    opened.route("http://**", lambda item: (reached.append(item.request.url), item.fulfill(body=""))[1])
     opened.goto(path.as_uri())
-    colour = "getComputedStyle(document.getElementById('styled')).color"
-    assert opened.evaluate(colour) != "rgb(1, 2, 3)"
+    assert opened.evaluate("getComputedStyle(document.getElementById('styled')).color") != "rgb(1, 2, 3)"
     assert opened.evaluate("document.baseURI") == path.as_uri()
     assert opened.evaluate(EVAL) == "EvalError"
     opened.evaluate("for (const name of ['link', 'send']) document.getElementById(name).click()")
     assert opened.evaluate("window.acted") is None
     assert opened.url == path.as_uri()
     assert reached == []
-    messages = [one for one in wrong if not one.startswith("http://")]
+    messages = [message for message in wrong if not message.startswith("http://")]
     assert len(messages) >= 9
-    assert all("Content Security Policy" in one for one in messages)
+    assert all("Content Security Policy" in message for message in messages)
 
 
 @pytest.mark.parametrize("looks", LOOKS)

@@ -15,14 +15,15 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import talkhouse
+from talkhouse.escaping import visible
 from talkhouse.report.site_dialogues import SiteDialogues, dialogue_path, file_name
 from talkhouse.report.write_site import RECORD, write_site
 from talkhouse.schema.errors import TermsNotAccepted, UsageError
 from talkhouse.system.atomic_output import replaced_folder
-from talkhouse.visible import visible
 from talkhouse.warehouse.opened import Warehouse
 from tests.accessibility import LOOKS, Look, looks_of, show, wrong
 from tests.commands import run
+from tests.corpora.unusual import files_in
 from tests.talkhouse.report.page import Page
 from tests.talkhouse.report.test_policy import CUT, INJECTED
 
@@ -51,13 +52,13 @@ def test_dialogues_are_chosen_by_their_hashes_and_no_name_leads_elsewhere(con: d
         every.setdefault(tuple(key), []).append(dialogue_id)
     also = max(dialogue_id for *_, dialogue_id in published)
     chosen = SiteDialogues(Warehouse(con), 1, [also])
-    found = {(one.corpus_id, *one.key): one for one in chosen.splits if one.dialogue_count}
+    found = {(split.corpus_id, *split.key): split for split in chosen.splits if split.dialogue_count}
     assert found.keys() == every.keys()
     for key, ids in every.items():
-        assert found[key].shown == [min(ids, key=lambda one: sha256(one.encode()).hexdigest())]
+        assert found[key].shown == [min(ids, key=lambda item: sha256(item.encode()).hexdigest())]
         assert found[key].dialogue_count == len(ids)
-    assert also in [one for ids in chosen.of_corpus.values() for one in ids]
-    pages = [one.path for one in chosen.splits]
+    assert also in [dialogue_id for ids in chosen.of_corpus.values() for dialogue_id in ids]
+    pages = [split.path for split in chosen.splits]
     assert len({path.lower() for path in pages}) == len(pages)
     odd = ["", "..", "../up", "a/b", "A", "a.b", ".hidden", "a\\b", "c:", "\u202e", "a" * 100, ODD]
     assert len({file_name(name).lower() for name in [*odd, "a"]}) == len(odd) + 1
@@ -102,12 +103,11 @@ def test_every_page_is_whole_and_leads_only_to_pages_that_are_there(site: Path, 
                 assert there in pages, f"{path}: {link}"
                 ids = {found["id"] for _, found in pages[there].elements if "id" in found}
                 assert not anchor or anchor in ids or anchor.startswith("in="), f"{path}: {link}"
-    counted = con.execute("select corpus_id, count(*) from main.dialogues group by all").fetchall()
-    for corpus_id, count in counted:
+    for corpus_id, count in con.execute("select corpus_id, count(*) from main.dialogues group by all").fetchall():
         shown = len(list((site / corpus_id / "dialogues").iterdir()))
-        said = " ".join(pages[site / corpus_id / "index.html"].texts["p"])
-        assert f"{shown} of {count} dialogues are here to read" in said
-        assert f"up to {MOST} dialogues are on this site: those whose ids have the lowest SHA-256" in said
+        text = " ".join(pages[site / corpus_id / "index.html"].texts["p"])
+        assert f"{shown} of {count} dialogues are here to read" in text
+        assert f"up to {MOST} dialogues are on this site: those whose ids have the lowest SHA-256" in text
     said_in = con.execute(
         "select corpus_id, dialogue_id, list(text order by turn_index) from main.turns join main.dialogues "
         "using (dialogue_id) group by all"
@@ -133,12 +133,12 @@ def test_every_page_is_whole_and_leads_only_to_pages_that_are_there(site: Path, 
 
 @pytest.mark.parametrize("looks", LOOKS)
 def test_it_is_read_and_searched_without_a_network(browser: Browser, site: Path, looks: Sequence[Look]) -> None:
-    outside, said = list[str](), list[str]()
+    outside, messages = list[str](), list[str]()
     with browser.new_context(offline=True) as context:
-        context.on("request", lambda one: None if one.url.startswith("file:") else outside.append(one.url))
+        context.on("request", lambda item: None if item.url.startswith("file:") else outside.append(item.url))
         tab = context.new_page()
-        tab.on("console", lambda message: said.append(message.text))
-        tab.on("pageerror", lambda error: said.append(str(error)))
+        tab.on("console", lambda message: messages.append(message.text))
+        tab.on("pageerror", lambda error: messages.append(str(error)))
         # Read: three clicks from the first page.
         tab.goto((site / "index.html").as_uri())
         tab.get_by_role("link", name="Dialogue Breakdown Detection Challenge 3", exact=True).click()
@@ -187,7 +187,7 @@ def test_it_is_read_and_searched_without_a_network(browser: Browser, site: Path,
                 assert wrong(tab) == [], (address, look)
                 assert tab.evaluate(CUT) == [], (address, look)
                 assert tab.evaluate("document.documentElement.scrollWidth") == look[1], address
-    assert (outside, said) == ([], [])
+    assert (outside, messages) == ([], [])
 
 
 @pytest.mark.slow
@@ -228,15 +228,11 @@ def test_nothing_that_a_warehouse_says_acts_on_a_site(licensed: Path, browser: B
             search.read_text("utf-8").replace('<main id="content">', f"<main>{INJECTED}"), encoding="utf-8"
         )
         reached: list[str] = []
-        tab.route("http://**", lambda one: (reached.append(one.request.url), one.fulfill(body=""))[1])
+        tab.route("http://**", lambda item: (reached.append(item.request.url), item.fulfill(body=""))[1])
         tab.goto(search.as_uri())
         tab.evaluate("for (const name of ['link', 'send']) document.getElementById(name).click()")
         assert tab.evaluate("window.acted") is None
         assert (tab.url, reached) == (search.as_uri(), [])
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.slow
@@ -245,11 +241,11 @@ def test_a_site_is_replaced_by_the_same_bytes_and_nothing_else_ever_is(
 ) -> None:
     again = tmp_path / "again"
     shutil.copytree(site, again)
-    before = content(again)
+    before = files_in(again)
     (again / "quality.html").unlink()
     command = [sys.executable, "-c", AGAIN, str(filled), str(again), str(MOST)]
     subprocess.run(command, check=True, env={"PYTHONHASHSEED": "3", "TZ": "Asia/Tokyo"})
-    assert content(again) == before
+    assert files_in(again) == before
     (again / "CNAME").write_text("mine")
     with pytest.raises(UsageError, match=r"CNAME: the folder has files that this has not written[\s\S]*--site"):
         write_site(con, again, most=MOST, is_accepted=False)

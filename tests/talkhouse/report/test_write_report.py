@@ -15,20 +15,20 @@ import talkhouse
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import ChartKind
 from talkhouse.citation.formats import bibtex_of
+from talkhouse.escaping import visible
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.report.write_report import write_report
 from talkhouse.schema.errors import CatalogueError, SchemaMismatch, TalkhouseError, UsageError
 from talkhouse.schema.tables import metadata, qualified
-from talkhouse.visible import visible
 from talkhouse.warehouse.opened import Warehouse
 from tests.commands import run
 from tests.conftest import Build
+from tests.corpora.test_sixth_corpus import build_in
 from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
-from tests.corpora.test_sixth_corpus import made
 from tests.talkhouse.report.page import Page
 
 folder = folder_of_the_sixth_corpus
-DICTIONARY = Path(__file__).parents[3] / "docs" / "dictionary.md"
+DICTIONARY = Path(__file__).parents[3] / "docs" / "dictionary"
 NONE = "\N{EN DASH}"
 ODD = "</script><script>alert(1)</script><!-- & \u2028 \u202e \x00 {{ 7 * 7 }} ' \""
 AGAIN = """
@@ -126,18 +126,17 @@ def test_gold_labels_have_the_counts_of_the_task_view(con: duckdb.DuckDBPyConnec
 
 
 def test_every_declared_chart_is_there_in_its_order(page: Page) -> None:
-    ours = [one for one in dashboards() if one.folder != "bi"]
-    charts = {f"{one.name}-{index}": chart for one in ours for index, chart in enumerate(one.dashboard.charts, start=1)}
-    said = " ".join(page.texts["li"])
+    boards = {board.name: board.dashboard.charts for board in dashboards() if board.folder != "bi"}
+    charts = {f"{name}-{index}": chart for name, of in boards.items() for index, chart in enumerate(of, start=1)}
+    text = " ".join(page.texts["li"])
     for name, chart in charts.items():
         if chart.kind is ChartKind.TABLE:
             assert name in page.attributes("h4", "id")
         elif chart.kind is not ChartKind.NUMBER:
-            assert name in page.drawings or f"{chart.title}: " in said
+            assert name in page.drawings or f"{chart.title}: " in text
     numbers = [int(text) for text in re.findall(r"<strong>Figure (\d+)\.</strong>", page.source)]
     assert numbers == list(range(1, len(page.drawings) + 1))
-    listed = re.findall(r'<a href="#([^"]*)">Figure \d+</a>', page.source)
-    assert listed == page.attributes("figure", "id")
+    assert re.findall(r'<a href="#([^"]*)">Figure \d+</a>', page.source) == page.attributes("figure", "id")
 
 
 def test_drawings_say_their_numbers(page: Page) -> None:
@@ -175,7 +174,7 @@ def test_agreement_is_that_of_the_views(con: duckdb.DuckDBPyConnection, page: Pa
     tables = [page.tables["Agreement of each scheme"], page.tables["Agreement in each release"]]
     shown = [dict(zip(rows[0], row, strict=True)) for rows in tables for row in rows[1:]]
     assert sorted(
-        [one["Scheme"], one.get("Publisher's release", NONE), one["Krippendorff's alpha"]] for one in shown
+        [row["Scheme"], row.get("Publisher's release", NONE), row["Krippendorff's alpha"]] for row in shown
     ) == sorted(expected)
 
 
@@ -203,9 +202,9 @@ def test_findings_and_checks_are_those_of_the_build(con: duckdb.DuckDBPyConnecti
 
 
 def test_the_dictionary_has_every_table_view_and_column(con: duckdb.DuckDBPyConnection, page: Page) -> None:
-    expected = set(re.findall(r"^### ([a-z0-9_]+\.[a-z0-9_]+)$", DICTIONARY.read_text(encoding="utf-8"), re.MULTILINE))
-    entries = {name.removeprefix("scheme-") for name in page.attributes("details", "id")}
-    assert entries == expected
+    pages = "".join(path.read_text(encoding="utf-8") for path in DICTIONARY.glob("*.md"))
+    expected = set(re.findall(r"^## ([a-z0-9_]+\.[a-z0-9_]+)$", pages, re.MULTILINE))
+    assert {name.removeprefix("scheme-") for name in page.attributes("details", "id")} == expected
     columns = con.execute("select distinct column_name from duckdb_columns() where not internal").fetchall()
     assert {name for (name,) in columns} - {"version_num"} <= set(page.texts["code"])
 
@@ -282,7 +281,7 @@ def test_corpora_that_are_not_there_have_no_charts(build_data: Build, tmp_path: 
 
 @pytest.mark.slow
 def test_a_sixth_corpus_brings_its_own_charts(folder: Path) -> None:
-    made(folder)
+    build_in(folder)
     with talkhouse.open(folder / "w.duckdb") as con:
         page = Page(write_report(con, folder / "r.html").path)
     assert "corpus-teatime" in page.attributes("section", "id")
@@ -322,9 +321,9 @@ def test_outputs_that_can_not_be_are_refused(
 
 
 def test_it_says_what_it_wrote(sample: Path, reported: tuple[Path, str]) -> None:
-    folder, said = reported
-    assert said.startswith(f"Wrote a report on {len(corpora())} corpora, with ")
-    assert said.endswith(" to r.html\n")
+    folder, output = reported
+    assert output.startswith(f"Wrote a report on {len(corpora())} corpora, with ")
+    assert output.endswith(" to r.html\n")
     assert [path.name for path in folder.iterdir()] == ["r.html"]
     again = run("report", "--output", "r.html", "--db", sample, cwd=folder)
     assert again.returncode == 2
@@ -347,14 +346,3 @@ def test_without_a_warehouse_it_says_so(tmp_path: Path, db: str, problem: str) -
     assert (done.returncode, done.stdout) == (2, "")
     assert problem in done.stderr
     assert not (tmp_path / "r.html").exists()
-
-
-def without_altair() -> None:
-    sys.modules["altair"] = None  # type: ignore[assignment]
-
-
-def test_without_the_extra_it_says_what_to_type(sample: Path, tmp_path: Path) -> None:
-    done = run("report", "--output", "r.html", "--db", sample, cwd=tmp_path, before=without_altair)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "altair is not installed" in done.stderr
-    assert "pip install 'talkhouse[dashboard]'" in done.stderr

@@ -84,9 +84,9 @@ ROWS = {"a": list(range(2_500)), "b": [[math.nan, 1.0]] * 2_500}
 
 
 def test_parquet_may_be_grouped_and_packed_otherwise(tmp_path: Path) -> None:
-    one, other = parquet(ROWS, row_group_size=700), parquet(ROWS, compression="gzip", row_group_size=2_000)
-    assert compared(tmp_path, "a.parquet", one, other) == (None, "values")
-    assert compared(tmp_path, "a.parquet.gz", gzip.compress(one), gzip.compress(other)) == (None, "values")
+    plain, other = parquet(ROWS, row_group_size=700), parquet(ROWS, compression="gzip", row_group_size=2_000)
+    assert compared(tmp_path, "a.parquet", plain, other) == (None, "values")
+    assert compared(tmp_path, "a.parquet.gz", gzip.compress(plain), gzip.compress(other)) == (None, "values")
 
 
 OTHER_PARQUET = [

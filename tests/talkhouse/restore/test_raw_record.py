@@ -7,17 +7,17 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from talkhouse.restore.raw_record import raw
 from talkhouse.schema.errors import RegistryError, UsageError
 from tests.commands import on_a_terminal, run, run_bytes
 from tests.lanes import first_quick
-from tests.talkhouse.explore.test_dialogue import TOY
-from tests.talkhouse.explore.test_provenance import at
+from tests.talkhouse.dialogues.test_dialogue import TOY
+from tests.talkhouse.search.test_provenance import at
 
 CORPORA = corpora()
 
@@ -92,8 +92,8 @@ def test_a_loaded_record_has_a_place_too(con: duckdb.DuckDBPyConnection) -> None
 
 
 def test_a_dialogue_stands_for_its_only_record(con: duckdb.DuckDBPyConnection) -> None:
-    one = "select dialogue_id, min(record_id) from main.records group by all having count(*) = 1 order by all limit 1"
-    ((dialogue_id, record_id),) = con.execute(one).fetchall()
+    query = "select dialogue_id, min(record_id) from main.records group by all having count(*) = 1 order by all limit 1"
+    ((dialogue_id, record_id),) = con.execute(query).fetchall()
     assert raw(con, dialogue_id) == raw(con, record_id)
 
 

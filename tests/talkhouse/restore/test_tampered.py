@@ -40,7 +40,7 @@ VALUES = [
 
 
 class Tampered:
-    """A warehouse in memory with the rows of the sample, any of which can be changed and put right again."""
+    """A warehouse in memory with the rows of the sample, to be changed and restored."""
 
     def __init__(self, sample: Path) -> None:
         self.con = duckdb.connect()
@@ -56,13 +56,13 @@ class Tampered:
 
 @pytest.fixture(scope="module")
 def tampered(sample: Path) -> Iterator[Tampered]:
-    one = Tampered(sample)
-    yield one
-    one.con.close()
+    tampered = Tampered(sample)
+    yield tampered
+    tampered.con.close()
 
 
 def ends_well(work: Callable[[], object]) -> bool:
-    """Tell whether something went well; an error that explains itself is the only other end."""
+    """Whether a call succeeds; an error that explains itself is the only other end."""
     try:
         work()
     except TalkhouseError:
@@ -91,10 +91,10 @@ def test_no_name_leads_out_of_the_folder(tampered: Tampered, tmp_path: Path, sta
         tampered.set("meta.source_files", f"* replace ({columns})")
         output, before = tmp_path / str(number), all_below(tmp_path)
         ends_well(partial(write_back, tampered.con, corpora()["dbdc3"], output, archives=archives))
-        assert not [one for one in all_below(tmp_path) - before if not one.is_relative_to(output)]
+        assert not [path for path in all_below(tmp_path) - before if not path.is_relative_to(output)]
         for zipped in output.rglob("*.zip"):
             with zipfile.ZipFile(zipped) as archive:
-                assert not [one for one in archive.namelist() if ".." in one.split("/") or one.startswith("/")]
+                assert not [name for name in archive.namelist() if ".." in name.split("/") or name.startswith("/")]
     tampered.set("meta.source_files")
 
 
@@ -155,4 +155,4 @@ def test_the_commands_say_what_is_wrong(sample: Path, tmp_path: Path) -> None:
         assert done.returncode == 1, command
         assert "error: " in done.stderr, done.stderr
     # Of the second corpus, the files with other records are written.
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "w.duckdb"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "w.duckdb"]

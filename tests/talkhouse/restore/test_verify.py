@@ -11,11 +11,11 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build, ingest
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build, ingest
 from talkhouse.restore.differences import first_difference, json_difference
 from talkhouse.restore.verify import Status, Verdict, verify
 from tests.commands import run
@@ -59,22 +59,22 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize("whole", [1_000_000, 2], ids=["decoded whole", "split first"])
-@pytest.mark.parametrize(("one", "other"), SAME)
-def test_equal_values_are_equal(one: str, other: str, whole: int) -> None:
-    assert json_difference(one.encode(), other.encode(), whole=whole) is None
-    assert json_difference(other.encode(), one.encode(), whole=whole) is None
+@pytest.mark.parametrize(("first", "other"), SAME)
+def test_equal_values_are_equal(first: str, other: str, whole: int) -> None:
+    assert json_difference(first.encode(), other.encode(), whole=whole) is None
+    assert json_difference(other.encode(), first.encode(), whole=whole) is None
 
 
 @pytest.mark.parametrize("whole", [1_000_000, 2], ids=["decoded whole", "split first"])
-@pytest.mark.parametrize(("one", "other", "pointer", "what", "expected", "shown"), DIFFERENT)
+@pytest.mark.parametrize(("first", "other", "pointer", "what", "expected", "shown"), DIFFERENT)
 def test_the_first_difference_of_values(
-    one: str, other: str, pointer: str, what: str | None, expected: str, shown: str, whole: int
+    first: str, other: str, pointer: str, what: str | None, expected: str, shown: str, whole: int
 ) -> None:
-    found = json_difference(one.encode(), other.encode(), whole=whole)
+    found = json_difference(first.encode(), other.encode(), whole=whole)
     assert found is not None
     assert (found.pointer, found.expected, found.found) == (pointer, expected, shown)
     assert found.what == (what or "another text, from character 3 on")
-    assert json_difference(other.encode(), one.encode(), whole=whole) is not None
+    assert json_difference(other.encode(), first.encode(), whole=whole) is not None
 
 
 def test_a_difference_deep_in_a_long_text_is_shown() -> None:
@@ -100,8 +100,7 @@ def test_a_difference_deep_in_a_long_text_is_shown() -> None:
 def test_the_first_difference_of_bytes(
     came: bytes, went: bytes, expected: tuple[int, int, str, str] | None, size: int
 ) -> None:
-    pieces = [came[start : start + size] for start in range(0, len(came), size)]
-    found = first_difference(pieces, io.BytesIO(went))
+    found = first_difference([came[start : start + size] for start in range(0, len(came), size)], io.BytesIO(went))
     assert (found and (found.line, found.byte, found.expected, found.found)) == expected
 
 
@@ -139,8 +138,8 @@ def verdicts(tmp_path: Path, warehouse: str = "w.duckdb") -> dict[str, Verdict]:
     found = {}
     with talkhouse.open(tmp_path / warehouse) as con:
         for corpus in (DBDC3, DELIDATA):
-            for one in verify(con, corpus, disk_files(tmp_path / "data" / corpus.id, corpus.id)):
-                found[one.file] = one
+            for verdict in verify(con, corpus, disk_files(tmp_path / "data" / corpus.id, corpus.id)):
+                found[verdict.file] = verdict
     return found
 
 
@@ -154,13 +153,13 @@ def spoiled(tmp_path: Path, *statements: str) -> None:
 @pytest.mark.usefixtures("data")
 def test_every_file_is_equal_or_no_data(tmp_path: Path) -> None:
     found = verdicts(tmp_path)
-    assert {one.status for one in found.values()} == {Status.EQUAL, Status.NOT_DATA}
+    assert {verdict.status for verdict in found.values()} == {Status.EQUAL, Status.NOT_DATA}
     assert "dbdc3/CIC_json_data.tgz!CIC_json_data/CIC9001.log.json" in found
     assert found["dbdc3/YI_json_data/broken.log.json"].by == "bytes"
     assert found["dbdc3/DBDC3.zip!DBDC3/LICENSE.txt"].reason == "skipped by name: a licence"
-    texts = [one for name, one in found.items() if name.startswith("delidata/") and one.status is Status.EQUAL]
+    texts = [file for name, file in found.items() if name.startswith("delidata/") and file.status is Status.EQUAL]
     assert texts
-    assert {one.by for one in texts} == {"bytes"}
+    assert {text.by for text in texts} == {"bytes"}
     assert not list((tmp_path / "data").rglob("*.part"))
 
 
@@ -171,14 +170,14 @@ def test_what_the_tables_have_otherwise_is_different(data: Path, tmp_path: Path)
         f"update main.turns set text = text || '!' where dialogue_id = 'delidata:{group.name}' and turn_index = 2",
         "update main.turns set text = 'x' where dialogue_id = 'dbdc3:YI9001' and turn_index = 1",
     )
-    found = {name: one for name, one in verdicts(tmp_path, "spoiled.duckdb").items() if one.status != "not data"}
-    different = {name: one.difference for name, one in found.items() if one.status is Status.DIFFERENT}
+    found = {name: file for name, file in verdicts(tmp_path, "spoiled.duckdb").items() if file.status != "not data"}
+    different = {name: verdict.difference for name, verdict in found.items() if verdict.status is Status.DIFFERENT}
     text = different.pop(f"delidata/delidata_corpus/{group.name}")
     assert text is not None
     assert (text.pointer, text.line) == (None, 4)
-    assert {one.pointer for one in different.values() if one} == {"/turns/1/utterance"}
-    assert {one.found for one in different.values() if one} == {'"x"'}
-    assert {one.status for one in found.values()} == {Status.EQUAL, Status.DIFFERENT}
+    assert {verdict.pointer for verdict in different.values() if verdict} == {"/turns/1/utterance"}
+    assert {verdict.found for verdict in different.values() if verdict} == {'"x"'}
+    assert {verdict.status for verdict in found.values()} == {Status.EQUAL, Status.DIFFERENT}
 
 
 @pytest.mark.slow
@@ -189,7 +188,7 @@ def test_files_that_changed_are_not_held_against_the_warehouse(data: Path, tmp_p
     (data / "dbdc3" / "YI_json_data" / "other.log.json").write_text("{}")
     (data / "dbdc3" / "YI_json_data" / "README").write_text("skipped by name, and new")
     found = verdicts(tmp_path)
-    statuses = {name: one.status for name, one in found.items() if one.status not in (Status.EQUAL, Status.NOT_DATA)}
+    statuses = {name: file.status for name, file in found.items() if file.status not in (Status.EQUAL, Status.NOT_DATA)}
     assert statuses == {
         f"delidata/delidata_corpus/{group.name}": Status.CHANGED,
         "dbdc3/YI_json_data/YI9001.log.json": Status.GONE,
@@ -261,8 +260,8 @@ def test_differences_are_told_in_narrow_lines(data: Path, tmp_path: Path) -> Non
     assert restored.strip().startswith("restored:  '")
     assert "1 different" in shown.stdout.splitlines()[-1]
     found = json.loads(run("verify", *options, "--json", cwd=tmp_path).stdout)
-    (one,) = [one for one in found if one["status"] == "different"]
-    assert (one["file"], one["difference"]["line"]) == (name, 4)
+    (different,) = [row for row in found if row["status"] == "different"]
+    assert (different["file"], different["difference"]["line"]) == (name, 4)
 
 
 @pytest.mark.slow
@@ -320,7 +319,7 @@ def test_what_cannot_be_written_back_stops_no_other_file_or_corpus(tmp_path: Pat
         con.execute("update main.turns set extra = null where dialogue_id like 'alpha:a.csv%'")
         con.execute("update main.corpora set declaration = null where corpus_id = 'beta'")
     done = run("verify", "--json", "--db", tmp_path / "w.duckdb")
-    found = {one["file"]: one["status"] for one in json.loads(done.stdout) if one["status"] != "not data"}
+    found = {row["file"]: row["status"] for row in json.loads(done.stdout) if row["status"] != "not data"}
     assert found == {"alpha/a.csv": "failed", "alpha/b.csv": "equal", "gamma/a.csv": "equal"}
     assert done.returncode == 1
     assert "beta" in done.stderr

@@ -15,24 +15,21 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.ingest.stored_record import StoredRecord
-from talkhouse.ingest.unloading import unload
-from talkhouse.ingest.unloading.unload import stored_records
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
+from talkhouse.restore import unload
+from talkhouse.restore.unload import stored_records
 from talkhouse.restore.write_back import OpenFiles, write_back
 from talkhouse.schema.errors import CorpusFailed, UsageError, WarehouseDamaged
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
-from tests.talkhouse.toy import LINES, made, toy
+from tests.corpora.unusual import files_in
+from tests.talkhouse.toy import LINES, built, toy
 
 DBDC3 = corpora()["dbdc3"]
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_archives_are_folders_of_their_members(toy_built: Path, tmp_path: Path) -> None:
@@ -48,7 +45,7 @@ def test_archives_are_folders_of_their_members(toy_built: Path, tmp_path: Path) 
     assert sorted(done.files) == sorted(tmp_path / "out" / name for name in found)
     assert (done.published_files, done.bytes) == (len(found), sum(map(len, found.values())))
     assert (done.records, done.quarantined) == (14, 5)
-    assert [(one.id, one.kind) for one in done.left_out] == [
+    assert [(item.id, item.kind) for item in done.left_out] == [
         ("toy/LICENSE", "skipped"),
         ("toy/packed.zip!deep/README", "skipped"),
         ("toy/packed.zip!image.png", "unrecognised"),
@@ -59,14 +56,14 @@ def test_archives_are_folders_of_their_members(toy_built: Path, tmp_path: Path) 
 @pytest.mark.slow
 def test_archives_are_archives_again_and_build_to_the_same(tmp_path: Path) -> None:
     ids = "select source_file_id, records_loaded from meta.source_files where kind in ('read', 'archive') order by all"
-    with made(tmp_path) as con:
+    with built(tmp_path) as con:
         (tmp_path / "again").mkdir()
         write_back(con, toy(tmp_path), tmp_path / "again" / "toy", archives=True)
         write_back(con, toy(tmp_path), tmp_path / "twice", archives=True)
         known, records = con.execute(ids).fetchall(), con.execute("from main.records order by all").fetchall()
     assert files_in(tmp_path / "again" / "toy") == files_in(tmp_path / "twice"), "the same bytes each time"
     assert sorted(files_in(tmp_path / "twice")) == ["more.tar.gz", "one.txt", "packed.zip", "two.txt"]
-    with made(tmp_path, "again.duckdb", data=tmp_path / "again") as con:
+    with built(tmp_path, "again.duckdb", data=tmp_path / "again") as con:
         assert con.execute(ids).fetchall() == known
         assert con.execute("from main.records order by all").fetchall() == records
 
@@ -75,7 +72,7 @@ def test_archives_are_archives_again_and_build_to_the_same(tmp_path: Path) -> No
 def test_two_files_of_one_name_are_never_mixed(lines: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(lines / "toy" / "packed.zip") as archive:
         archive.extract("one.txt", lines / "toy" / "packed")
-    with made(tmp_path) as con:
+    with built(tmp_path) as con:
         with pytest.raises(UsageError, match=r"two files have the same name[\s\S]*--archive") as caught:
             write_back(con, toy(tmp_path), tmp_path / "out")
         assert "toy/packed.zip!one.txt" in str(caught.value)
@@ -87,8 +84,8 @@ def test_two_files_of_one_name_are_never_mixed(lines: Path, tmp_path: Path) -> N
 
 
 def test_the_lists_of_a_file_come_one_after_the_other(con: duckdb.DuckDBPyConnection) -> None:
-    for file, group in groupby(stored_records(con, "mpchat"), key=lambda one: one.file.source_file_id):
-        positions = [one.pointer.split("/")[1:] for one in group if one.pointer]
+    for file, group in groupby(stored_records(con, "mpchat"), key=lambda record: record.file.source_file_id):
+        positions = [record.pointer.split("/")[1:] for record in group if record.pointer]
         splits = [split for split, _ in groupby(positions, key=lambda location: location[0])]
         assert len(splits) == len(set(splits)), file
         for _, list_of in groupby(positions, key=lambda location: location[0]):
@@ -100,9 +97,17 @@ def test_the_lists_of_a_file_come_one_after_the_other(con: duckdb.DuckDBPyConnec
 def test_chunks_of_any_size_gather_the_same(con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     def gathered() -> list[object]:
         return [
-            (one.record, one.raw, one.turns, one.annotations, one.persona_uses, one.candidates, one.participants)
+            (
+                record.record,
+                record.raw,
+                record.turns,
+                record.annotations,
+                record.persona_uses,
+                record.candidates,
+                record.participants,
+            )
             for corpus_id in corpora()
-            for one in stored_records(con, corpus_id)
+            for record in stored_records(con, corpus_id)
         ]
 
     whole = gathered()
@@ -114,10 +119,10 @@ def test_chunks_of_any_size_gather_the_same(con: duckdb.DuckDBPyConnection, monk
 
 
 def test_one_record_is_what_the_stream_has_of_it(con: duckdb.DuckDBPyConnection) -> None:
-    for one in stored_records(con, "mpchat"):
-        if one.record:
-            alone = unload.stored_record(con, one.record.record_id)
-            assert (alone.record, alone.turns, alone.candidates) == (one.record, one.turns, one.candidates)
+    for record in stored_records(con, "mpchat"):
+        if record.record:
+            alone = unload.stored_record(con, record.record.record_id)
+            assert (alone.record, alone.turns, alone.candidates) == (record.record, record.turns, record.candidates)
     with pytest.raises(KeyError):
         unload.stored_record(con, "mpchat/none")
 
@@ -130,7 +135,7 @@ def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None
     def shuffled(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
         yield from sorted(toy(tmp_path).write(records), key=lambda piece: piece[1].partition(b" ")[0])
 
-    with made(tmp_path) as con:
+    with built(tmp_path) as con:
         write_back(con, toy(tmp_path), tmp_path / "plain")
         write_back(con, replace(toy(tmp_path), write=shuffled), tmp_path / "out")
     plain, out = files_in(tmp_path / "plain"), files_in(tmp_path / "out")
@@ -141,7 +146,7 @@ def test_pieces_of_many_files_may_alternate(lines: Path, tmp_path: Path) -> None
     ("write", "message"),
     [
         (lambda records: (("two.txt", b"") for _ in records), "leaves out a file that was read: toy/more.tar.gz!./one"),
-        (lambda records: ((f"x{one.path}", b"") for one in records), "writes a file that was never read: x"),
+        (lambda records: ((f"x{record.path}", b"") for record in records), "writes a file that was never read: x"),
     ],
 )
 def test_a_wrong_writer_is_reported(
@@ -161,7 +166,7 @@ def test_a_file_without_bytes_needs_no_piece(lines: Path, tmp_path: Path) -> Non
     def sparing(records: Iterable[StoredRecord]) -> Iterator[tuple[str, bytes]]:
         return (piece for piece in toy(tmp_path).write(records) if piece[1])
 
-    with made(tmp_path) as con:
+    with built(tmp_path) as con:
         write_back(con, replace(toy(tmp_path), write=sparing), tmp_path / "out")
     assert (tmp_path / "out" / "empty.txt").read_bytes() == b""
 

@@ -1,7 +1,6 @@
 """Scores of invented predictions of invented examples."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,18 +14,12 @@ from tests.talkhouse.scores.invented import Invented, score_once
 Score = Callable[..., Scored]
 
 
-@pytest.fixture
-def warehouse(sample: Path, tmp_path: Path) -> Path:
-    """A copy of the sample that runs are saved beside."""
-    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
-
-
 @pytest.fixture(scope="module")
 def invented(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Invented]:
     """A private copy of the sample, whose examples can be replaced."""
-    one = Invented(sample, tmp_path_factory.mktemp("invented") / "talkhouse.duckdb")
-    yield one
-    one.con.close()
+    invented = Invented(sample, tmp_path_factory.mktemp("invented") / "talkhouse.duckdb")
+    yield invented
+    invented.con.close()
 
 
 @pytest.fixture(scope="module")

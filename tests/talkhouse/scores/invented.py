@@ -21,7 +21,7 @@ class Invented:
         self.con = duckdb.connect(path)
 
     def replace(self, task: str, rows: list[dict[str, Any]]) -> None:
-        """Let a task's view have these rows, in split ``test``; ``example_index`` counts them."""
+        """Replace the rows of a task's view, in split ``test``; ``example_index`` counts them."""
         corpus, _, name = task.partition(".")
         full = [
             {
@@ -49,7 +49,7 @@ class Invented:
         )
 
     def replace_blocks(self, task: str, blocks: int, size: int) -> None:
-        """Let the published file of a ranking task of MANtIS have so many blocks of lines, the true response first."""
+        """Write so many blocks of lines, the true response first, as the published file of a ranking task of MANtIS."""
         name = f"mantis.{task}"
         self.replace(name, [{"record_id": f"mantis/invented/{index // size}"} for index in range(blocks * size)])
         self.con.execute("delete from main.candidates where record_id like 'mantis/invented/%'")

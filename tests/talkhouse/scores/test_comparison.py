@@ -1,4 +1,4 @@
-"""Saved runs: kept beside the warehouse, and compared where they are of the same examples."""
+"""Saved runs: stored next to the warehouse, and compared if they are of the same examples."""
 
 import json
 from collections.abc import Iterator
@@ -47,8 +47,8 @@ def test_runs_are_kept_beside_the_warehouse(con: duckdb.DuckDBPyConnection, ware
     keep(con, "drawn", warehouse, "delidata.outcome", Baseline.RANDOM)
     runs = saved(warehouse, "delidata.outcome")
     assert [run["run"] for run in runs] == ["usual", "drawn"]
-    assert [(one["name"], one["value"]) for one in runs[0]["metrics"]] == [
-        (one.name, one.value) for one in done.metrics
+    assert [(metric["name"], metric["value"]) for metric in runs[0]["metrics"]] == [
+        (metric.name, metric.value) for metric in done.metrics
     ]
     assert saved(warehouse, "delidata.change_of_mind") == []
     for name in ("usual", "Usual"):
@@ -60,7 +60,9 @@ def test_runs_are_kept_beside_the_warehouse(con: duckdb.DuckDBPyConnection, ware
         assert opened.execute(
             "select count(*) from duckdb_columns() where comment is null and table_name in ('runs', 'metrics')"
         ).fetchall() == [(0,)]
-        assert opened.execute("select count(*) from examples.usual").fetchall() == [(done.rows,)]
+        assert opened.execute(
+            "select count(*) from examples_delidata_outcome where saved_run = 'usual'"
+        ).fetchall() == [(done.rows,)]
 
 
 COMPARED = (
@@ -77,15 +79,16 @@ def test_a_run_differs_from_its_copy_in_nothing(con: duckdb.DuckDBPyConnection, 
         keep(con, run, warehouse, name, kind)
     found = compare(con, warehouse, ("a", "b"))
     assert found.metrics
-    for one in found.metrics:
-        assert one.difference is None or (one.difference, one.p_value) == (0, 1)
+    for metric in found.metrics:
+        assert metric.difference is None or (metric.difference, metric.p_value) == (0, 1)
         # The sample of MPChat has one dialogue in this split.
-        assert one.low in (0, None)
-        assert one.low == one.high
+        assert metric.low in (0, None)
+        assert metric.low == metric.high
     found, back = compare(con, warehouse, ("a", "best's")), compare(con, warehouse, ("best's", "a"))
-    for one, other in zip(found.metrics, back.metrics, strict=True):
-        assert (one.name, one.first, one.second, one.p_value) == (other.name, other.second, other.first, other.p_value)
-        assert one.low is None or one.low == pytest.approx(-(other.high or 0), abs=1e-12)
+    for there, other in zip(found.metrics, back.metrics, strict=True):
+        backwards = (other.name, other.second, other.first, other.p_value)
+        assert (there.name, there.first, there.second, there.p_value) == backwards
+        assert there.low is None or there.low == pytest.approx(-(other.high or 0), abs=1e-12)
 
 
 @pytest.mark.slow
@@ -95,8 +98,8 @@ def test_each_threshold_is_compared(con: duckdb.DuckDBPyConnection, warehouse: P
     keep(con, "b", warehouse, name, Baseline.MAJORITY, 0.0, 0.5)
     keep(con, "other", warehouse, name, Baseline.MAJORITY, 0.5)
     found = compare(con, warehouse, ("a", "b"))
-    assert [one.threshold for one in found.metrics if one.name == "Accuracy"] == [0.0, 0.5]
-    assert all(one.official for one in found.metrics if one.name == "Accuracy")
+    assert [metric.threshold for metric in found.metrics if metric.name == "Accuracy"] == [0.0, 0.5]
+    assert all(metric.official for metric in found.metrics if metric.name == "Accuracy")
     with pytest.raises(UsageError, match="they differ in thresholds"):
         compare(con, warehouse, ("a", "other"))
 
@@ -130,13 +133,13 @@ def test_runs_of_an_older_file_stay_and_can_not_be_compared(con: duckdb.DuckDBPy
         opened.execute("alter table runs drop column metrics_sha256")
         opened.execute("alter table metrics drop column low")
         opened.execute("alter table metrics drop column high")
-        opened.execute("drop schema examples cascade")
+        opened.execute("drop table examples_delidata_outcome")
     (before,) = saved(warehouse)
     keep(con, "new", warehouse, "delidata.outcome", Baseline.RANDOM)
     keep(con, "changed", warehouse, "delidata.outcome", Baseline.RANDOM)
     after = saved(warehouse)[0]
     assert before["run"] == after["run"] == "old"
-    assert [one["value"] for one in after["metrics"]] == [one["value"] for one in before["metrics"]]
+    assert [metric["value"] for metric in after["metrics"]] == [metric["value"] for metric in before["metrics"]]
     with pytest.raises(UsageError, match="the run 'old' can't be compared: it was saved before examples were kept"):
         compare(con, warehouse, ("old", "new"))
     with duckdb.connect(path_for(warehouse)) as opened:
@@ -149,7 +152,7 @@ NAME = "delidata.probing_target"
 
 
 def saved_by_command(folder: Path) -> dict[str, dict[str, Any]]:
-    """Save two baselines with their intervals; return what was printed, by the name of the run."""
+    """Save two baselines with their intervals; return the printed rows by the name of the run."""
     found = {}
     for run in ("majority", "random"):
         shown = start("score", NAME, "--baseline", run, "--interval", "--save", run, "--json", cwd=folder)
@@ -168,7 +171,7 @@ def test_the_commands(tmp_path: Path) -> None:
         "unit": "dialogue",
         "units": 4,
     }
-    assert all(one["low"] <= one["value"] <= one["high"] for one in found["random"]["metrics"])
+    assert all(metric["low"] <= metric["value"] <= metric["high"] for metric in found["random"]["metrics"])
     (run, *_) = json.loads(start("scores", NAME, "--json", cwd=tmp_path).stdout)
     (metric, *_), first = run["metrics"], found["majority"]["metrics"][0]
     values = {name: found[name]["official"]["F1 macro"] for name in found}
@@ -177,7 +180,7 @@ def test_the_commands(tmp_path: Path) -> None:
     data = json.loads(start("scores", "--compare", "majority", "random", "--json", cwd=tmp_path).stdout)
     assert (data["first"], data["second"], data["task"]) == ("majority", "random", NAME)
     assert data["test"]["method"] == "paired approximate randomisation"
-    assert all(0 < one["p_value"] <= 1 for one in data["metrics"])
+    assert all(0 < metric["p_value"] <= 1 for metric in data["metrics"])
     assert data["official"].keys() == {"F1 macro"}
     assert data["official"]["F1 macro"]["difference"] == values["random"] - values["majority"]
     assert start("scores", NAME, "--compare", "majority", "random", cwd=tmp_path).returncode == 2
@@ -190,8 +193,8 @@ def test_what_the_commands_print(tmp_path: Path) -> None:
     del with_intervals["interval"]
     without = json.loads(start("score", NAME, "--baseline", "random", "--json", cwd=tmp_path).stdout)
     assert without.pop("interval") is None
-    for one in with_intervals["metrics"]:
-        one["low"] = one["high"] = None
+    for metric in with_intervals["metrics"]:
+        metric["low"] = metric["high"] = None
     assert without == with_intervals
     shown = start("scores", "--compare", "majority", "random", cwd=tmp_path)
     assert "p-value" in shown.stdout

@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from talkhouse.export.selection import Filters
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.scores.examples import choose, create_examples
 from talkhouse.scores.predictions import template
@@ -70,10 +71,9 @@ def test_the_template_has_items_where_there_are_some(con: duckdb.DuckDBPyConnect
         for name, has_items in ((TASK, True), ("dbdc3.breakdown_detection", False)):
             wanted = task(name)
             (published, *_) = splits(con, *name.split("."))
-            chosen = choose(con, wanted, split=published.split, release=published.release)
+            chosen = choose(con, wanted, Filters(published.split, published.release))
             query = template(wanted, create_examples(workspace, wanted, chosen))
-            columns = [column for column, *_ in con.execute(f"describe {query}").fetchall()]
-            assert ("item_index" in columns) == has_items
+            assert ("item_index" in [column for column, *_ in con.execute(f"describe {query}").fetchall()]) == has_items
 
 
 def test_the_fingerprint_is_that_of_before_unless_there_are_items(con: duckdb.DuckDBPyConnection) -> None:
@@ -86,5 +86,4 @@ def test_the_fingerprint_is_that_of_before_unless_there_are_items(con: duckdb.Du
     ).fetchall()
     assert len(rows) > 10
     for name, fingerprint, items in rows:
-        found = {published.fingerprint for published in splits(con, *name.split("."))}
-        assert (fingerprint in found) == (items == 0)
+        assert (fingerprint in {published.fingerprint for published in splits(con, *name.split("."))}) == (items == 0)

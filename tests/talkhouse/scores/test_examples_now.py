@@ -1,7 +1,6 @@
 """Saved runs say what became of their examples; those that have changed are never compared as if they had not."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,6 @@ TO_CHANGE = (
 TO_REMOVE = "delete from main.examples where task = 'outcome'"
 
 
-@pytest.fixture
-def warehouse(sample: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
-
-
 def changed(warehouse: Path, sql: str) -> None:
     with duckdb.connect(warehouse) as con:
         con.execute(sql)
@@ -37,7 +31,7 @@ def changed(warehouse: Path, sql: str) -> None:
 def listed(warehouse: Path) -> dict[str, dict[str, Any]]:
     done = run("scores", "--json", cwd=warehouse.parent)
     assert done.returncode == 0, done.stderr
-    return {one["run"]: one for one in json.loads(done.stdout)}
+    return {row["run"]: row for row in json.loads(done.stdout)}
 
 
 def test_runs_say_whether_their_examples_hold(warehouse: Path) -> None:
@@ -46,7 +40,7 @@ def test_runs_say_whether_their_examples_hold(warehouse: Path) -> None:
     (mine,) = listed(warehouse).values()
     assert (mine["examples_now"], mine["examples_changed"], mine["release"]) == ("same", None, "2026-11")
     manifest = json.loads((warehouse.parent / "releases/releases/2026-11/release.json").read_text())
-    (task,) = [one for one in manifest["tasks"] if one["task"] == TASK]
+    (task,) = [item for item in manifest["tasks"] if item["task"] == TASK]
     assert (mine["content_id"], mine["content_hash"], mine["rows_hash"]) == (
         manifest["content_id"],
         task["content_hash"],
@@ -70,7 +64,7 @@ def test_runs_of_other_contents_are_not_compared(warehouse: Path) -> None:
     assert run(*SCORE, "after", cwd=warehouse.parent).returncode == 0
     runs = listed(warehouse)
     assert runs["before"]["view_fingerprint"] == runs["after"]["view_fingerprint"]
-    # Without a release at hand nobody knows how many.
+    # Without a release at hand their number is unknown.
     assert [(runs[name]["examples_now"], runs[name]["examples_changed"]) for name in ("before", "after")] == [
         ("changed", None),
         ("same", None),

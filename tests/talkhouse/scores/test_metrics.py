@@ -32,7 +32,7 @@ from tests.talkhouse.scores.invented import Invented
 
 
 def named(done: Scored) -> dict[str, ScoreMetric]:
-    return {one.name: one for one in done.metrics}
+    return {metric.name: metric for metric in done.metrics}
 
 
 def assert_equal(done: Scored, expected: dict[str, float | None]) -> None:
@@ -47,8 +47,8 @@ def mean(numbers: list[float]) -> float:
 
 def lists_of(size: int, most: int, scores: st.SearchStrategy[int]) -> st.SearchStrategy[list[tuple[int, list[int]]]]:
     """Lists of scores of so many candidates, each with the position of the right one."""
-    one = st.tuples(st.integers(0, size - 1), st.lists(scores, min_size=size, max_size=size))
-    return st.lists(one, min_size=1, max_size=most)
+    ranking = st.tuples(st.integers(0, size - 1), st.lists(scores, min_size=size, max_size=size))
+    return st.lists(ranking, min_size=1, max_size=most)
 
 
 def ranks(right: int, scores: list[int]) -> list[int]:
@@ -61,14 +61,14 @@ def assert_means_over_orders(
     found: dict[str, ScoreMetric], every: list[list[int]], values: dict[str, Callable[[int], float]]
 ) -> None:
     for name, value in values.items():
-        one = found[name]
-        assert one.value == pytest.approx(mean([mean([*map(value, each)]) for each in every]), abs=1e-12), name
+        metric = found[name]
+        assert metric.value == pytest.approx(mean([mean([*map(value, each)]) for each in every]), abs=1e-12), name
         if any(len(set(each)) > 1 for each in every):
-            assert not one.official
-            assert one.best == pytest.approx(mean([value(min(each)) for each in every]), abs=1e-12), name
-            assert one.worst == pytest.approx(mean([value(max(each)) for each in every]), abs=1e-12), name
+            assert not metric.official
+            assert metric.best == pytest.approx(mean([value(min(each)) for each in every]), abs=1e-12), name
+            assert metric.worst == pytest.approx(mean([value(max(each)) for each in every]), abs=1e-12), name
         else:
-            assert (one.best, one.worst) == (None, None)
+            assert (metric.best, metric.worst) == (None, None)
 
 
 def hit(cut: int) -> Callable[[int], float]:
@@ -102,7 +102,7 @@ def test_ranks_under_ties_are_the_mean_over_all_orders(scored: Score, lists: lis
 
 
 def arrays(lists: list[tuple[int, list[int]]]) -> tuple[Any, Any]:
-    right = np.array([[int(place == one) for place in range(len(scores))] for one, scores in lists])
+    right = np.array([[int(place == gold) for place in range(len(scores))] for gold, scores in lists])
     return right, np.array([scores for _, scores in lists], dtype=float)
 
 
@@ -112,11 +112,11 @@ def test_ranks_without_ties_are_those_of_ir_measures(scored: Score, orders: list
     """The right candidate is the first; a missing list counts as wrong, which there is a document of rank 0."""
     size = len(orders[0])
     gold = [{"candidate_texts": [str(index) for index in range(size)], "gold_position": 0} for _ in orders]
-    done = scored("mpchat.speaker_identification", gold, [{"scores": one} for one in orders])
+    done = scored("mpchat.speaker_identification", gold, [{"scores": order} for order in orders])
     cuts = (1, max(1, round(size * (0.2 if size <= 10 else 0.1))), max(1, round(size * 0.5)))
     measures = {f"recall@{cut}": ir_measures.R @ cut for cut in cuts} | {"mrr": ir_measures.RR}
     assert_equal(done, by_ir_measures(orders, measures))
-    assert all(one.official for one in done.metrics)
+    assert all(metric.official for metric in done.metrics)
 
 
 def by_ir_measures(orders: list[list[int]], measures: dict[str, Any]) -> dict[str, float]:
@@ -145,8 +145,8 @@ def test_blocks_under_ties_are_the_mean_over_all_orders(
     scores = [scores for _, scores in lists]
     found = named(blocks(scored, invented, scores))
     cuts = {f"recall@{cut}": hit(cut) for cut in (1, 5, 10)} | {f"R_10@{cut}": hit(cut) for cut in (1, 2, 5)}
-    assert_means_over_orders(found, [ranks(0, one) for one in scores], {"map": reciprocal, "ndcg": gain, **cuts})
-    assert_means_over_orders(found, [ranks(0, one[:2]) for one in scores], {"R_2@1": hit(1)})
+    assert_means_over_orders(found, [ranks(0, score) for score in scores], {"map": reciprocal, "ndcg": gain, **cuts})
+    assert_means_over_orders(found, [ranks(0, score[:2]) for score in scores], {"R_2@1": hit(1)})
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_blocks_without_ties_are_those_of_ir_measures(
 
 
 ANSWERS = ["tea", "Tea!", "the tea ", "milk", "tea", "The", "-", "an ΟΔΟΣ", "οδος", "İ_\u00a0", "i\u0307"]
-"""Candidates, of which some are equal once normalised, two to the letter, and some have no word."""
+"""Candidates: some equal once normalised, two to the letter, some without a word."""
 
 
 @pytest.mark.slow
@@ -203,14 +203,14 @@ def test_hits_are_by_text_and_over_all_orders(
     done = scored(
         "blended_skill_talk.guided_response", gold, [{"text": "tea", "scores": scores} for *_, scores in rows]
     )
-    said = [(label, candidates, scores) for label, candidates, scores in rows if scores is not None]
-    if not said:
+    answered = [(label, candidates, scores) for label, candidates, scores in rows if scores is not None]
+    if not answered:
         assert "hits@1" not in named(done)
         return
     every: dict[str, list[list[float]]] = {"hits@1": [], "hits@5": [], "hits@10": [], "rank": [], "mrr": []}
-    for label, candidates, scores in said:
-        first = next((place for place, one in enumerate(candidates) if one.strip() == label.strip()), None)
-        right = [normalised(one) == normalised(label) for one in candidates]
+    for label, candidates, scores in answered:
+        first = next((place for place, candidate in enumerate(candidates) if candidate.strip() == label.strip()), None)
+        right = [normalised(candidate) == normalised(label) for candidate in candidates]
         orders = [sorted(order, key=lambda place: -scores[place]) for order in permutations(range(5))]
         for cut in (1, 5, 10):
             every[f"hits@{cut}"].append([float(any(right[place] for place in order[:cut])) for order in orders])
@@ -218,11 +218,11 @@ def test_hits_are_by_text_and_over_all_orders(
         every["mrr"].append([1 / rank for rank in every["rank"][-1]])
     assert_equal(done, {name: mean([mean(each) for each in values]) for name, values in every.items()})
     for name, values in every.items():
-        one = named(done)[name]
-        assert one.of == len(said)
-        if one.best is not None and one.worst is not None:
+        metric = named(done)[name]
+        assert metric.of == len(answered)
+        if metric.best is not None and metric.worst is not None:
             low, high = mean([min(each) for each in values]), mean([max(each) for each in values])
-            assert sorted([one.best, one.worst]) == pytest.approx([low, high], abs=1e-12), name
+            assert sorted([metric.best, metric.worst]) == pytest.approx([low, high], abs=1e-12), name
         else:
             assert all(len(set(each)) == 1 for each in values), name
 
@@ -245,9 +245,9 @@ def test_classes(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
     classes = sorted({*gold, *labels} - {""})  # what is missing is of no class
     scores = metrics.precision_recall_fscore_support(gold, labels, labels=classes, zero_division=0)
     expected = {
-        f"{name} ({one})": value
+        f"{name} ({kind})": value
         for name, values in zip(("precision", "recall", "F1"), scores[:3], strict=True)
-        for one, value in zip(classes, values, strict=True)
+        for kind, value in zip(classes, values, strict=True)
     }
     for average in ("macro", "micro", "weighted"):
         expected[f"F1 {average}"] = metrics.f1_score(gold, labels, labels=classes, average=average, zero_division=0)
@@ -272,7 +272,7 @@ def test_types_are_three_classes_or_as_published_four(
         as_published=as_published,
     )
     joined = {} if as_published else {"None": "0"}
-    gold, labels = ([joined.get(one, one) for one in side] for side in zip(*pairs, strict=True))
+    gold, labels = ([joined.get(label, label) for label in side] for side in zip(*pairs, strict=True))
     assert_equal(done, {"F1 macro": metrics.f1_score(gold, labels, average="macro", zero_division=0)})
     assert named(done)["F1 macro"].official == (not as_published)
 
@@ -299,7 +299,7 @@ def test_intents(scored: Score, pairs: list[tuple[list[str], list[str]]]) -> Non
         [{"intents": gold} for gold, _ in pairs],
         [{"labels": labels} for _, labels in pairs],
     )
-    classes = sorted({one for gold, _ in pairs for one in gold})
+    classes = sorted({label for gold, _ in pairs for label in gold})
     cells = MultiLabelBinarizer(classes=classes)
     gold = cells.fit_transform([gold for gold, _ in pairs])
     labels = cells.transform([{*labels} & {*classes} for _, labels in pairs])
@@ -308,8 +308,8 @@ def test_intents(scored: Score, pairs: list[tuple[list[str], list[str]]]) -> Non
         "F1 micro": metrics.f1_score(gold, labels, average="micro", zero_division=0),
         "F1 macro": metrics.f1_score(gold, labels, average="macro", zero_division=0),
     }
-    for one, value in zip(classes, metrics.f1_score(gold, labels, average=None, zero_division=0), strict=True):
-        expected[f"F1 ({one})"] = value
+    for label, value in zip(classes, metrics.f1_score(gold, labels, average=None, zero_division=0), strict=True):
+        expected[f"F1 ({label})"] = value
     assert_equal(done, expected)
 
 
@@ -329,7 +329,7 @@ def test_average_precision(scored: Score, pairs: list[tuple[str, int]]) -> None:
         return metrics.average_precision_score(right, [number for _, number in part]) if any(right) else None
 
     groups = [precision(pairs[start : start + 7]) for start in range(0, len(pairs), 7)]
-    positive = [one for one in groups if one is not None]
+    positive = [group for group in groups if group is not None]
     assert_equal(
         done,
         {
@@ -338,7 +338,7 @@ def test_average_precision(scored: Score, pairs: list[tuple[str, int]]) -> None:
             "groups without a positive": groups.count(None),
         },
     )
-    assert not any(one.official for one in done.metrics)
+    assert not any(metric.official for metric in done.metrics)
 
 
 OUTCOMES = ["gain", "same", "loss"]
@@ -349,11 +349,10 @@ OUTCOMES = ["gain", "same", "loss"]
 def test_outcomes(scored: Score, pairs: list[tuple[str, str]]) -> None:
     """A gain is positive, same and loss are not; the area is null where gold has but one of them."""
     done = scored("delidata.outcome", [{"label": gold} for gold, _ in pairs], [{"label": label} for _, label in pairs])
-    gold, labels = ([one == "gain" for one in side] for side in zip(*pairs, strict=True))
+    gold, labels = ([value == "gain" for value in side] for side in zip(*pairs, strict=True))
     area = metrics.roc_auc_score(gold, labels) if len(set(gold)) == 2 else None
     assert_equal(done, {"ROC AUC": area, "accuracy (gain)": metrics.accuracy_score(gold, labels)})
-    official = {one.name for one in done.metrics if one.official}
-    assert official == {"ROC AUC", "accuracy (gain)"}
+    assert {metric.name for metric in done.metrics if metric.official} == {"ROC AUC", "accuracy (gain)"}
 
 
 def normalised(text: str) -> list[str]:
@@ -370,8 +369,7 @@ LETTERS = st.text(st.sampled_from("茶が飲ชา้tea 。!Aガ"), max_size=9)
 @given(st.text(st.sampled_from("aAnthe'_-.İΣςσé\u00a0\u2003\u200b\x1c\n\t 的٣") | st.characters(codec="utf-8")))
 @invented_examples(400)
 def test_texts_are_normalised_as_by_python(con: duckdb.DuckDBPyConnection, text: str) -> None:
-    found = con.execute("select metrics.normalised(?)", [text]).fetchall()
-    assert found == [(" ".join(normalised(text)),)]
+    assert con.execute("select metrics.normalised(?)", [text]).fetchall() == [(" ".join(normalised(text)),)]
 
 
 @pytest.mark.slow
@@ -392,13 +390,13 @@ def test_texts(scored: Score, pairs: list[tuple[str, str | None]]) -> None:
     done = scored(
         "delidata.probing_generation", [{"probing": gold} for gold, _ in pairs], [{"text": text} for _, text in pairs]
     )
-    said = [(normalised(gold), normalised(text)) for gold, text in pairs if text is not None]
+    answered = [(normalised(gold), normalised(text)) for gold, text in pairs if text is not None]
     assert_equal(done, {"exs": len(pairs)})
-    assert_equal(done, {"accuracy": mean([float(gold == text) for gold, text in said]) if said else None})
-    assert_texts(done, said, "")
+    assert_equal(done, {"accuracy": mean([float(gold == text) for gold, text in answered]) if answered else None})
+    assert_texts(done, answered, "")
     has_letters = any(is_letter_without_blanks(letter) for gold, _ in pairs for token in cut(gold) for letter in token)
-    assert any("(letters)" in name for name in named(done)) == bool(has_letters and said)
-    if has_letters and said:
+    assert any("(letters)" in name for name in named(done)) == bool(has_letters and answered)
+    if has_letters and answered:
         assert_texts(done, [(cut(gold), cut(text)) for gold, text in pairs if text is not None], " (letters)")
 
 
@@ -407,26 +405,26 @@ def cut(text: str) -> list[str]:
     return [token for token in tokens(plain) if any(unicodedata.category(letter)[0] in "LMN" for letter in token)]
 
 
-def assert_texts(done: Scored, said: list[tuple[list[str], list[str]]], ending: str) -> None:
+def assert_texts(done: Scored, answered: list[tuple[list[str], list[str]]], ending: str) -> None:
     """The metrics of texts, by the words of the right one and of the one that was said."""
-    shared = [(Counter(gold) & Counter(text)).total() for gold, text in said]
-    precision = [one / len(text) if one else 0.0 for one, (_, text) in zip(shared, said, strict=True)]
-    recall = [one / len(gold) if one else 0.0 for one, (gold, _) in zip(shared, said, strict=True)]
+    shared = [(Counter(gold) & Counter(text)).total() for gold, text in answered]
+    precision = [common / len(text) if common else 0.0 for common, (_, text) in zip(shared, answered, strict=True)]
+    recall = [common / len(gold) if common else 0.0 for common, (gold, _) in zip(shared, answered, strict=True)]
     expected: dict[str, list[float]] = {
         "precision": precision,
         "recall": recall,
         "f1": [2 * p * r / (p + r) if p else 0.0 for p, r in zip(precision, recall, strict=True)],
     }
     for size in (1, 2, 3, 4):
-        expected[f"bleu-{size}"] = [bleu(gold or [""], text or [""], size) for gold, text in said]
-    grams = {size: [grams_of(text, size) for _, text in said] for size in (1, 2)}
+        expected[f"bleu-{size}"] = [bleu(gold or [""], text or [""], size) for gold, text in answered]
+    grams = {size: [grams_of(text, size) for _, text in answered] for size in (1, 2)}
     for size, each in grams.items():
-        expected[f"intradistinct-{size}"] = [distinct(one) for one in each]
-    assert_equal(done, {name + ending: mean(numbers) if said else None for name, numbers in expected.items()})
+        expected[f"intradistinct-{size}"] = [distinct(items) for items in each]
+    assert_equal(done, {name + ending: mean(numbers) if answered else None for name, numbers in expected.items()})
     for size, each in grams.items():
-        together = distinct([gram for one in each for gram in one]) if said else None
+        together = distinct([gram for items in each for gram in items]) if answered else None
         assert_equal(done, {f"interdistinct-{size}{ending}": together})
-    assert {named(done)[name + ending].of for name in expected} == {len(said)}
+    assert {named(done)[name + ending].of for name in expected} == {len(answered)}
 
 
 def bleu(gold: list[str], text: list[str], size: int) -> float:
@@ -456,18 +454,18 @@ def test_breakdowns(scored: Score, turns: list[tuple[list[int], str | None, list
     """None is a row without a prediction: wrong, as an unknown label is, which leaves the script's recalls."""
     turns = [([1, 0, 0], "O", [1, 0, 0]), *turns]  # a file has at least one row
     names = ("prob_o", "prob_t", "prob_x")
-    pairs = [([n / sum(gold) for n in gold], label, [n / sum(given) for n in given]) for gold, label, given in turns]
+    pairs = [([n / sum(gold) for n in gold], label, [n / sum(votes) for n in votes]) for gold, label, votes in turns]
     done = scored(
         "dbdc3.breakdown_detection",
         [{**dict(zip(names, gold, strict=True)), "release": "dbdc3"} for gold, _, _ in pairs],
-        [{"label": label, **dict(zip(names, given, strict=True))} if label else {} for _, label, given in pairs],
+        [{"label": label, **dict(zip(names, votes, strict=True))} if label else {} for _, label, votes in pairs],
         [threshold],
         missing="wrong",
         unknown="wrong",
     )
     gold, lenient = (
-        [strict_label(one, threshold) for one, *_ in pairs],
-        [is_lenient(one, threshold) for one, *_ in pairs],
+        [strict_label(votes, threshold) for votes, *_ in pairs],
+        [is_lenient(votes, threshold) for votes, *_ in pairs],
     )
     labels = [label or "" for _, label, _ in pairs]
     expected = by_class(gold, labels)
@@ -483,15 +481,14 @@ def test_breakdowns(scored: Score, turns: list[tuple[list[int], str | None, list
     expected["F-measure (T+X)"] = metrics.f1_score(*rows, zero_division=0)
     known = [label if label in "OTX" and label else "other" for label in labels]
     matrix = metrics.confusion_matrix(gold, known, labels=["O", "T", "X", "other"])
-    for row, one in enumerate("OTX"):
-        expected |= {f"Gold {one}, predicted {other}": matrix[row][column] for column, other in enumerate("OTX")}
+    for row, label in enumerate("OTX"):
+        expected |= {f"Gold {label}, predicted {other}": matrix[row][column] for column, other in enumerate("OTX")}
     expected["Predicted other or nothing"] = known.count("other")
     assert_equal(done, expected | distances(pairs))
 
 
 def strict_label(shares: list[float], threshold: float) -> str:
-    winner = "OTX"[shares.index(max(shares))]
-    return winner if max(shares) >= threshold else "O"
+    return "OTX"[shares.index(max(shares))] if max(shares) >= threshold else "O"
 
 
 def is_lenient(shares: list[float], threshold: float) -> bool:
@@ -504,7 +501,7 @@ def by_class(gold: list[str], labels: list[str]) -> dict[str, float | None]:
     scores = metrics.precision_recall_fscore_support(gold, labels, labels=[*"OTX"], zero_division=0)
     found: dict[str, float | None] = {"Accuracy": metrics.accuracy_score(gold, labels)}
     for name, values in zip(("Precision", "Recall", "F-measure"), scores[:3], strict=True):
-        found |= {f"{name} ({one})": value for one, value in zip("OTX", values, strict=True)}
+        found |= {f"{name} ({label})": value for label, value in zip("OTX", values, strict=True)}
     return found
 
 
@@ -516,14 +513,14 @@ def distances(pairs: list[tuple[list[float], str | None, list[float]]]) -> dict[
         ("O,T+X", lambda p: [p[0], p[1] + p[2]]),
         ("O+T,X", lambda p: [p[0] + p[1], p[2]]),
     ):
-        both = [(np.array(join(gold)), np.array(join(given))) if label else None for gold, label, given in pairs]
+        both = [(np.array(join(gold)), np.array(join(votes))) if label else None for gold, label, votes in pairs]
         worst = 2 / 3 if name == "O,T,X" else 1.0
-        errors = [worst if one is None else metrics.mean_squared_error(*one) for one in both]
-        found[f"JS divergence ({name})"] = mean([1.0 if one is None else divergence(*one) for one in both])
+        errors = [worst if pair is None else metrics.mean_squared_error(*pair) for pair in both]
+        found[f"JS divergence ({name})"] = mean([1.0 if pair is None else divergence(*pair) for pair in both])
         found[f"Mean squared error ({name})"] = mean(errors)
     return found
 
 
-def divergence(one: Any, other: Any) -> float:
-    middle = (one + other) / 2
-    return float((rel_entr(one, middle).sum() + rel_entr(other, middle).sum()) / 2 / np.log(2))
+def divergence(first: Any, other: Any) -> float:
+    middle = (first + other) / 2
+    return float((rel_entr(first, middle).sum() + rel_entr(other, middle).sum()) / 2 / np.log(2))

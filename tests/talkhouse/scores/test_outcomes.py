@@ -25,20 +25,20 @@ from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 def test_two_systems_are_right_where_the_raw_files_say_so(sample: Path, tmp_path: Path) -> None:
     right = gold()
     assert len(right) > 20
-    ours, theirs = (predict(tmp_path / name, [*right], seed) for seed, name in enumerate(("a.csv", "b.csv")))
+    first, second = (predict(tmp_path / name, [*right], seed) for seed, name in enumerate(("a.csv", "b.csv")))
     output = tmp_path / "outcomes.jsonl"
     options = [*OF_EVALUATION, "--threshold", "0", "--beside", tmp_path / "b.csv"]
     done = start("score", BREAKDOWNS, tmp_path / "a.csv", *options, "--outcomes", output, "--json", "--db", sample)
     rows = [json.loads(line) for line in output.read_text().splitlines()]
-    counted = Counter(TWO[2 * (ours[key][0] != label) + (theirs[key][0] != label)] for key, label in right.items())
+    counted = Counter(TWO[2 * (first[key][0] != label) + (second[key][0] != label)] for key, label in right.items())
     assert Counter(row["outcome"] for row in rows) == counted
-    by_label = Counter((label, ours[key][0], theirs[key][0]) for key, label in right.items())
+    by_label = Counter((label, first[key][0], second[key][0]) for key, label in right.items())
     assert Counter((row["gold"], row["first"], row["second"]) for row in rows) == by_label
     for row in rows:
         key = row["record_id"], row["turn_index"]
-        assert (row["first_sure"], row["second_sure"]) == pytest.approx((ours[key][1], theirs[key][1]))
+        assert (row["first_sure"], row["second_sure"]) == pytest.approx((first[key][1], second[key][1]))
     metrics = json.loads(done.stdout)["metrics"]
-    (accuracy,) = (one for one in metrics if one["name"] == "Accuracy" and one["slice"] is None)
+    (accuracy,) = (metric for metric in metrics if metric["name"] == "Accuracy" and metric["slice"] is None)
     assert accuracy["count"] == counted[TWO[0]] + counted[TWO[1]]
 
 
@@ -49,13 +49,13 @@ Keep = Callable[..., Scored]
 def keep(warehouse: Path) -> Keep:
     """Score a baseline, and save it as a run."""
 
-    def kept(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline, run: str, **options: Any) -> Scored:
+    def saved(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline, run: str, **options: Any) -> Scored:
         with ScoringWorkspace(con) as workspace:
             scored = score(workspace, task(name), ScoreRequest((), baseline=kind, keep=True, **options))
             save(workspace, scored, run, warehouse)
         return scored
 
-    return kept
+    return saved
 
 
 KINDS = [
@@ -83,8 +83,8 @@ def test_each_kind_of_task_has_outcomes(
                 at = "where threshold is null or threshold = 0"
                 query = f"select count(*), count_if(first_is_right) from {table} {at}"
                 ((rows, right),) = con.execute(query).fetchall()
-            of_all = [one for one in scored.metrics if not one.slice and not one.threshold]
-            values = [one.value for one in of_all if one.name == metric]
+            of_all = [metric for metric in scored.metrics if not metric.slice and not metric.threshold]
+            values = [each.value for each in of_all if each.name == metric]
             assert [right / rows] == pytest.approx(values) or metric is None
         assert metric is not None or right == rows
         with ScoringWorkspace(con) as workspace:
@@ -95,27 +95,27 @@ def test_each_kind_of_task_has_outcomes(
 @pytest.mark.slow
 def test_a_run_keeps_what_its_files_gave(warehouse: Path, tmp_path: Path) -> None:
     keys = [*gold()]
-    with talkhouse.open(warehouse) as con, ScoringWorkspace(con) as one, ScoringWorkspace(con) as other:
+    with talkhouse.open(warehouse) as con, ScoringWorkspace(con) as first, ScoringWorkspace(con) as other:
         found = []
-        for seed, workspace in enumerate((one, other)):
+        for seed, workspace in enumerate((first, other)):
             predict(tmp_path / "p.csv", keys, seed)
             request = ScoreRequest([tmp_path / "p.csv"], release=RELEASES, split="eval", keep=True)
             found.append(score(workspace, task(BREAKDOWNS), request))
             save(workspace, found[-1], f"run {seed}", warehouse)
         fresh = con.sql(
-            f"from {create_outcomes(one, task(BREAKDOWNS), [system_of(one, both) for both in found])}"
+            f"from {create_outcomes(first, task(BREAKDOWNS), [system_of(first, both) for both in found])}"
         ).fetchall()
         assert len(fresh) == 2 * len(keys)
         with ScoringWorkspace(con) as workspace:
-            kept = con.sql(f"from {outcomes_of_runs(workspace, warehouse, ['run 0', 'run 1'])}").fetchall()
-        assert kept == fresh
+            stored = con.sql(f"from {outcomes_of_runs(workspace, warehouse, ['run 0', 'run 1'])}").fetchall()
+        assert stored == fresh
         # A run of an older Talkhouse kept labels, and no probabilities.
         with duckdb.connect(path_for(warehouse)) as store:
-            store.execute("drop schema answers cascade")
+            store.execute(f"drop table answers_{BREAKDOWNS.replace('.', '_')}")
         with ScoringWorkspace(con) as workspace:
             table = outcomes_of_runs(workspace, warehouse, ["run 0", "run 1"])
-            ((said, sure),) = con.sql(f"select count(first), count(first_sure) from {table}").fetchall()
-        assert (said, sure) == (len(fresh), 0)
+            ((answered, sure),) = con.sql(f"select count(first), count(first_sure) from {table}").fetchall()
+        assert (answered, sure) == (len(fresh), 0)
 
 
 @pytest.mark.slow
@@ -134,11 +134,14 @@ def test_what_a_changed_file_of_runs_has_is_refused(warehouse: Path, keep: Keep)
             return str(caught.value)
 
         assert "there is no run 'c'" in refused(names=["c"])
-        assert "not of the same examples" in refused("delete from examples.b where example_index = 0")
-        assert "not of the same examples" in refused("delete from examples.b", names=["b"])
-        assert "the file of saved runs was changed" in refused("alter table examples.b drop column example_index")
-        changed = "update runs set view_fingerprint = 'another'"
-        assert "not those of this warehouse" in refused(changed, names=["a"])
+        rows = f"examples_{name.replace('.', '_')}"
+        of_b = f"delete from {rows} where saved_run = 'b'"
+        assert "not of the same examples" in refused(f"{of_b} and example_index = 0")
+        assert "no rows of its examples" in refused(of_b, names=["b"])
+        assert "the file of saved runs was changed" in refused(
+            f"alter table {rows} drop column example_index", names=["a"]
+        )
+        assert "not those of this warehouse" in refused("update runs set view_fingerprint = 'another'", names=["a"])
 
 
 @pytest.mark.slow

@@ -27,15 +27,15 @@ LABELS = ["Reasoning", "Solution", "Moderation", "Solution"]
 @pytest.fixture(scope="module")
 def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """Four examples with labels, and four lists of five candidates."""
-    one = Invented(sample, tmp_path_factory.mktemp("given") / "talkhouse.duckdb")
-    one.replace(TASK, [{"label": label} for label in LABELS])
+    invented = Invented(sample, tmp_path_factory.mktemp("given") / "talkhouse.duckdb")
+    invented.replace(TASK, [{"label": label} for label in LABELS])
     lists = [{"candidates": list("abcde"), "gold_position": 0} for _ in range(4)]
-    one.replace("mpchat.next_response_prediction", lists)
-    return one.con
+    invented.replace("mpchat.next_response_prediction", lists)
+    return invented.con
 
 
 def right(done: Scored) -> int | None:
-    return {one.name: one.count for one in done.metrics}["accuracy"]
+    return {metric.name: metric.count for metric in done.metrics}["accuracy"]
 
 
 def csv(labels: list[str]) -> str:
@@ -220,8 +220,7 @@ TABLES = {
 
 
 def array(head: bytes, version: bytes = b"\1\0", data: bytes = b"\0" * 160) -> bytes:
-    size = len(head).to_bytes(2 if version == b"\1\0" else 4, "little")
-    return b"\x93NUMPY" + version + size + head + data
+    return b"\x93NUMPY" + version + len(head).to_bytes(2 if version == b"\1\0" else 4, "little") + head + data
 
 
 HEAD = b"{'descr': '<f8', 'fortran_order': False, 'shape': (4, 5), }"

@@ -1,4 +1,4 @@
-"""Outputs of the publishers' own programs on invented predictions; they may lie beside TALKHOUSE_DATA."""
+"""Outputs of the publishers' own programs on invented predictions; they may lie next to TALKHOUSE_DATA."""
 
 import json
 import math
@@ -12,11 +12,12 @@ import duckdb
 import pytest
 
 import talkhouse
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from talkhouse.scores.score import Scored, printed, score
 from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import BadPredictions, ScoringWorkspace
+from tests.data_files import data_of
 from tests.talkhouse.scores.invented import Invented, score_once
 
 FOLDER = Path(os.environ.get("TALKHOUSE_DATA") or "no data").parent / "expected" / "scoring"
@@ -36,25 +37,11 @@ def expected(corpus: str, name: str = "", every: int = 1) -> list[Any]:
 
 
 def values(done: Scored) -> dict[str, float]:
-    return {one.name: one.value for one in done.metrics if one.slice is None and one.value is not None}
+    return {metric.name: metric.value for metric in done.metrics if metric.slice is None and metric.value is not None}
 
 
 GOLDS = ("yi50_eval", "iris_last50")
-FULL = {
-    "accuracy": "Accuracy",
-    "precision_x": "Precision (X)",
-    "recall_x": "Recall (X)",
-    "f1_x": "F-measure (X)",
-    "precision_tx": "Precision (T+X)",
-    "recall_tx": "Recall (T+X)",
-    "f1_tx": "F-measure (T+X)",
-    "jsd_o_t_x": "JS divergence (O,T,X)",
-    "jsd_o_tx": "JS divergence (O,T+X)",
-    "jsd_ot_x": "JS divergence (O+T,X)",
-    "mse_o_t_x": "Mean squared error (O,T,X)",
-    "mse_o_tx": "Mean squared error (O,T+X)",
-    "mse_ot_x": "Mean squared error (O+T,X)",
-}
+FULL = data_of(__file__)["full"]
 COUNTS = {
     "files": "File Num",
     "rows": "System Utterance Num",
@@ -128,16 +115,16 @@ def test_candidates_in_an_array(row: dict[str, Any], invented: Invented) -> None
         return
     done = score_once(invented.con, task(f"mpchat.{name}"), request)
     assert values(done).keys() == row["values"].keys()
-    for one in done.metrics:
-        value = row["values"][one.name]
+    for metric in done.metrics:
+        value = row["values"][metric.name]
         if done.tied:
-            assert not one.official
-            assert one.worst is not None
-            assert one.best is not None
-            assert one.worst - 1e-12 <= value <= one.best + 1e-12
+            assert not metric.official
+            assert metric.worst is not None
+            assert metric.best is not None
+            assert metric.worst - 1e-12 <= value <= metric.best + 1e-12
         else:
-            assert one.official
-            assert one.value == pytest.approx(value, rel=0, abs=1e-12)
+            assert metric.official
+            assert metric.value == pytest.approx(value, rel=0, abs=1e-12)
 
 
 @pytest.mark.parametrize("row", expected("mantis", "response_ranking"), ids=name_of)
@@ -165,9 +152,9 @@ def test_lines_of_scores(row: dict[str, Any], invented: Invented) -> None:
 def test_intents(row: dict[str, Any], invented: Invented, tmp_path: Path) -> None:
     gold = (FOLDER / "mantis" / "intents.gold.jsonl").read_text(encoding="utf-8").splitlines()
     invented.replace("mantis.intent_prediction", [{"intents": json.loads(line)["intents"]} for line in gold])
-    given = FOLDER / "mantis" / f"intents.{row['predictions']}.predictions.jsonl"
+    source = FOLDER / "mantis" / f"intents.{row['predictions']}.predictions.jsonl"
     path = tmp_path / "labels.jsonl"
-    path.write_text(given.read_text(encoding="utf-8").replace('"intents"', '"labels"'), encoding="utf-8")
+    path.write_text(source.read_text(encoding="utf-8").replace('"intents"', '"labels"'), encoding="utf-8")
     found = values(score_once(invented.con, task("mantis.intent_prediction"), ScoreRequest([path], unknown="wrong")))
     for key, name in (("accuracy", "accuracy"), ("f1_micro", "F1 micro"), ("f1_macro", "F1 macro")):
         assert found[name] == pytest.approx(row["values"][key], rel=0, abs=1e-12), name
@@ -177,12 +164,11 @@ def test_intents(row: dict[str, Any], invented: Invented, tmp_path: Path) -> Non
 @pytest.mark.parametrize("row", expected("blended_skill_talk"), ids=name_of)
 def test_guided_response(row: dict[str, Any], name: str, invented: Invented) -> None:
     gold = (FOLDER / "blended_skill_talk" / "gold.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in gold]
-    wanted = [{key: one[key] for key in ("label", "label_candidates")} for one in rows]
+    wanted = [{key: row[key] for key in ("label", "label_candidates")} for row in [json.loads(line) for line in gold]]
     invented.replace(f"blended_skill_talk.{name}", wanted)
     path = FOLDER / "blended_skill_talk" / f"{row['predictions']}.predictions.jsonl"
     done = score_once(invented.con, task(f"blended_skill_talk.{name}"), ScoreRequest([path]))
-    found = {one.name: one for one in done.metrics}
+    found = {metric.name: metric for metric in done.metrics}
     for key, value in row["values"].items():
         assert found[key].value == pytest.approx(value, rel=0, abs=1e-12), key
         if not key.startswith("inter"):

@@ -24,12 +24,12 @@ LABELS = ["Reasoning", "Solution", "Moderation"]
 @pytest.fixture(scope="module")
 def con(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """Eight examples with labels, and four lists of five candidates."""
-    one = Invented(sample, tmp_path_factory.mktemp("refusals") / "talkhouse.duckdb")
-    one.replace("delidata.probing_target", [{"label": LABELS[index % 3]} for index in range(8)])
-    one.replace(
+    invented = Invented(sample, tmp_path_factory.mktemp("refusals") / "talkhouse.duckdb")
+    invented.replace("delidata.probing_target", [{"label": LABELS[index % 3]} for index in range(8)])
+    invented.replace(
         "mpchat.next_response_prediction", [{"candidates": list("abcde"), "gold_position": 0} for _ in range(4)]
     )
-    return one.con
+    return invented.con
 
 
 @pytest.fixture
@@ -96,18 +96,18 @@ def test_broken_lists(name: str, scored: Callable[..., Scored]) -> None:
 
 def test_missing_ones_count_as_wrong_if_that_is_wanted(scored: Callable[..., Scored]) -> None:
     done = scored(right()[:6], missing="wrong")
-    found = {one.name: one for one in done.metrics}
+    found = {metric.name: metric for metric in done.metrics}
     assert (done.missing, found["accuracy"].count, found["accuracy"].of) == (2, 6, 8)
-    assert not any(one.official for one in done.metrics)
+    assert not any(metric.official for metric in done.metrics)
 
 
 def test_unknown_labels_count_as_wrong_if_that_is_wanted(scored: Callable[..., Scored]) -> None:
     rows = right()
     rows[0]["label"] = None
-    assert {one.name: one for one in scored(rows, unknown="wrong").metrics}["accuracy"].count == 7
+    assert {metric.name: metric for metric in scored(rows, unknown="wrong").metrics}["accuracy"].count == 7
     rows[0]["label"] = "solution"
     done = scored(rows, unknown="wrong")
-    found = {one.name: one for one in done.metrics}
+    found = {metric.name: metric for metric in done.metrics}
     assert found["accuracy"].count == 7
     assert found["F1 macro"].value == pytest.approx((2 * 2 / 5 + 1 + 1 + 0) / 4)
     assert "near 'Solution'" in done.warnings[0]
@@ -116,8 +116,7 @@ def test_unknown_labels_count_as_wrong_if_that_is_wanted(scored: Callable[..., S
 def test_scores_come_in_four_forms(scored: Callable[..., Scored]) -> None:
     name = "mpchat.next_response_prediction"
     first = scored([{"example_index": index, "scores": [3, 9, 1, 0, 0]} for index in range(4)], name).metrics
-    ranked = [{"example_index": index, "ranking": [1, 0, 2, 3, 4]} for index in range(4)]
-    assert scored(ranked, name).metrics == first
+    assert scored([{"example_index": index, "ranking": [1, 0, 2, 3, 4]} for index in range(4)], name).metrics == first
     rows = [
         {"example_index": index, "position": place, "score": value}
         for index in range(4)

@@ -51,7 +51,7 @@ class Warehouse:
     def score(self, workspace: ScoringWorkspace, name: str, rows: Rows, **options: Any) -> Scored:
         """Score predictions of a task that has these rows."""
         self.invented.replace(name, [gold for gold, _ in rows])
-        lines = [json.dumps({"example_index": index, **one}) + "\n" for index, (_, one) in enumerate(rows)]
+        lines = [json.dumps({"example_index": index, **values}) + "\n" for index, (_, values) in enumerate(rows)]
         self.path.write_text("".join(lines), encoding="utf-8")
         wanted = task(name)
         return score(workspace, wanted, ScoreRequest([self.path], **options), wanted.query.thresholds[:1])
@@ -71,7 +71,7 @@ class Warehouse:
 
 
 def drawn(workspace: ScoringWorkspace, of: Drawable, sample: int) -> list[tuple[int, int, int]]:
-    """Return what a resample has: the dialogue's place there, and the run and the number of each example."""
+    """Return the content of a resample: the dialogue's place there, and the run and the number of each example."""
     draws_of = draws(of, replaced(of), sample, sample + 1)
     return workspace.con.execute(
         f"select place, drawn.part, example_index from ({draws_of}) as drawn inner join {of.rows} using (part) "
@@ -85,14 +85,14 @@ def parts(workspace: ScoringWorkspace, of: Drawable) -> list[tuple[int, int]]:
 
 @pytest.fixture(scope="module")
 def warehouse(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
-    one = Warehouse(sample, tmp_path_factory.mktemp("resampling"))
-    yield one
-    one.con.close()
+    built = Warehouse(sample, tmp_path_factory.mktemp("resampling"))
+    yield built
+    built.con.close()
 
 
 def distribution(draw: random.Random) -> dict[str, float]:
     numbers = [draw.randint(0, 4), draw.randint(0, 4), draw.randint(1, 4)]
-    return {f"prob_{label}": one / sum(numbers) for label, one in zip("otx", numbers, strict=True)}
+    return {f"prob_{label}": number / sum(numbers) for label, number in zip("otx", numbers, strict=True)}
 
 
 def invent(name: str, sizes: list[int], seed: int) -> Rows:
@@ -155,7 +155,7 @@ def check_resamples(warehouse: Warehouse, name: str, rows: Rows) -> None:
         again_rows = [
             ({**rows[index][0], "dialogue_id": f"drawn:{place}"}, rows[index][1]) for place, _, index in places
         ]
-        again = {one.name: one.value for one in warehouse.metrics(name, again_rows) if not one.is_count}
+        again = {metric.name: metric.value for metric in warehouse.metrics(name, again_rows) if not metric.is_count}
         known = {metric: found[sample] for metric, found in values.items() if found[sample] is not None}
         wanted = {metric: value for metric, value in again.items() if value is not None}
         assert known == pytest.approx(wanted, abs=1e-12)
@@ -183,12 +183,12 @@ def test_other_metrics_than_means_agree_with_scikit_learn(warehouse: Warehouse, 
         (values,) = bootstrap(workspace, of)
         samples = [[rows[index] for _, _, index in drawn(workspace, of, sample)] for sample in range(FEW)]
     for sample, pairs in enumerate(samples):
-        gold = [one["label"] for one, _ in pairs]
-        macro = f1_score(gold, [one["label"] for _, one in pairs], average="macro", zero_division=0)
+        gold = [row["label"] for row, _ in pairs]
+        macro = f1_score(gold, [row["label"] for _, row in pairs], average="macro", zero_division=0)
         assert values["F1 macro"][sample] == pytest.approx(macro, abs=1e-12)
         positive = [label == "+" for label in gold]
         if any(positive):
-            precision = average_precision_score(positive, [one["score"] for _, one in pairs])
+            precision = average_precision_score(positive, [row["score"] for _, row in pairs])
             assert values["average precision"][sample] == pytest.approx(precision, abs=1e-12)
         else:
             assert values.get("average precision", [None] * FEW)[sample] is None
@@ -217,8 +217,7 @@ def test_each_dialogue_is_as_likely_at_each_place(warehouse: Warehouse, dialogue
     first[0] = RESAMPLES - sum(first.values())
     often = [first[0], first[1], first[2], RESAMPLES - first[0] - first[1] - first[2]]
     chances = [stats.binom.pmf(times, dialogues, 1 / dialogues) for times in range(3)]
-    expected = [RESAMPLES * chance for chance in (*chances, 1 - sum(chances))]
-    assert stats.chisquare(often, expected).pvalue > 0.001
+    assert stats.chisquare(often, [RESAMPLES * chance for chance in (*chances, 1 - sum(chances))]).pvalue > 0.001
 
 
 @pytest.mark.slow
@@ -251,9 +250,8 @@ def test_the_ends_of_an_interval_are_percentiles(values: list[float]) -> None:
 
 
 def test_one_dialogue_has_no_interval(warehouse: Warehouse) -> None:
-    rows = invent("delidata.change_of_mind", [4], 0)
-    found = warehouse.metrics("delidata.change_of_mind", rows, interval=True)
-    assert {(one.low, one.high) for one in found} == {(None, None)}
+    found = warehouse.metrics("delidata.change_of_mind", invent("delidata.change_of_mind", [4], 0), interval=True)
+    assert {(result.low, result.high) for result in found} == {(None, None)}
     assert interval([None] * 5) == (None, None)
 
 
@@ -273,9 +271,9 @@ def test_neither_threads_nor_steps_change_a_resample(warehouse: Warehouse, name:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_a_metric_has_an_interval_and_a_count_has_none(warehouse: Warehouse, name: str) -> None:
-    for one in warehouse.metrics(name, invent(name, [1, 3, 2, 5], 7), interval=True):
-        assert one.is_count == (one.low is None), one.name
-        assert one.low is None or one.high is None or one.low <= one.high
+    for metric in warehouse.metrics(name, invent(name, [1, 3, 2, 5], 7), interval=True):
+        assert metric.is_count == (metric.low is None), metric.name
+        assert metric.low is None or metric.high is None or metric.low <= metric.high
 
 
 @contextmanager
@@ -303,7 +301,7 @@ def test_a_p_value_is_near_that_of_all_swaps(warehouse: Warehouse) -> None:
     difference = float(np.mean([int(b) - int(a) for a, b in hits]))
     exact = stats.permutation_test(
         ([int(a) for a, _ in hits], [int(b) for _, b in hits]),
-        lambda one, other, axis: np.mean(other, axis=axis) - np.mean(one, axis=axis),
+        lambda first, other, axis: np.mean(other, axis=axis) - np.mean(first, axis=axis),
         permutation_type="samples",
         vectorized=True,
         n_resamples=np.inf,

@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 import talkhouse
+from talkhouse.export.export import export, write_rows
+from talkhouse.export.selection import NO_FILTERS, Filters
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.query.export import export, write_rows
-from talkhouse.query.selection import Filters
 from talkhouse.schema.errors import UsageError
 from talkhouse.scores.examples import choose, choose_all, create_examples
 from talkhouse.scores.metrics import examples_query, set_threshold
@@ -54,7 +54,7 @@ def baseline(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Score
 def predictions(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> Iterator[ScoringTable]:
     wanted = task(name)
     with ScoringWorkspace(con) as workspace:
-        chosen = choose(con, wanted, **{"split": None, "release": None} | of(name))
+        chosen = choose(con, wanted, Filters(**of(name)))
         if wanted.query.thresholds:
             set_threshold(con, wanted.query.thresholds[0])
         yield create_baseline(workspace, wanted, create_examples(workspace, wanted, chosen), kind)
@@ -62,7 +62,7 @@ def predictions(con: duckdb.DuckDBPyConnection, name: str, kind: Baseline) -> It
 
 @pytest.mark.parametrize("name", TASKS)
 def test_the_right_answers_have_the_best_scores(name: str, con: duckdb.DuckDBPyConnection) -> None:
-    found = {one.name: one.value for one in baseline(con, name, Baseline.ORACLE).metrics}
+    found = {metric.name: metric.value for metric in baseline(con, name, Baseline.ORACLE).metrics}
     for metric, value in found.items():
         if metric.startswith(("JS", "Mean squared")):
             assert value == 0, metric
@@ -134,8 +134,7 @@ def test_label_files_are_matched_by_place(con: duckdb.DuckDBPyConnection, tmp_pa
         ]
         text = json.dumps({"dialogue-id": native_id, "turns": turns})
         (folder / f"{native_id}.labels.json").write_text(text, encoding="utf-8")
-    archive = Path(shutil.make_archive(str(tmp_path / "labels"), "zip", folder))
-    for path in (folder, archive):
+    for path in (folder, Path(shutil.make_archive(str(tmp_path / "labels"), "zip", folder))):
         request = ScoreRequest([path], split="eval", release="dbdc3")
         assert score_once(con, task("dbdc3.breakdown_detection"), request, [0.0]).metrics == first.metrics
 
@@ -162,15 +161,17 @@ def test_a_world_log_is_checked_by_the_texts_of_the_teacher(con: duckdb.DuckDBPy
         "where split = 'test' order by example_index"
     ).fetchall()
     pairs = [
-        [{"text": said}, {"text": label, "text_candidates": [label.strip(), *reversed(candidates)]}]
-        for said, label, candidates, _ in rows
+        [{"text": text}, {"text": label, "text_candidates": [label.strip(), *reversed(candidates)]}]
+        for text, label, candidates, _ in rows
     ]
     for pair in pairs:
-        pair[1]["text_candidates"] = list(dict.fromkeys(one.strip() for one in pair[1]["text_candidates"]))
+        pair[1]["text_candidates"] = list(dict.fromkeys(candidate.strip() for candidate in pair[1]["text_candidates"]))
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({"dialog": pairs}) + "\n", encoding="utf-8")
     wanted = task("blended_skill_talk.guided_response")
-    found = {one.name: one.value for one in score_once(con, wanted, ScoreRequest([path], split="test")).metrics}
+    found = {
+        metric.name: metric.value for metric in score_once(con, wanted, ScoreRequest([path], split="test")).metrics
+    }
     assert (found["hits@1"], found["f1"], found["accuracy"]) == (1, 1, 1)
     pairs[0][0]["text"] += "!"
     path.write_text(json.dumps({"dialog": pairs}) + "\n", encoding="utf-8")
@@ -180,7 +181,7 @@ def test_a_world_log_is_checked_by_the_texts_of_the_teacher(con: duckdb.DuckDBPy
 
 def test_a_template_has_the_keys_and_the_fingerprint(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     wanted = task("delidata.probing_target")
-    chosen = choose_all(con, wanted, split=None, release=None)
+    chosen = choose_all(con, wanted, NO_FILTERS)
     with ScoringWorkspace(con) as workspace:
         query = template(wanted, create_examples(workspace, wanted, chosen))
         write_rows(con, query, tmp_path / "empty.parquet")
@@ -200,7 +201,7 @@ def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path
         write_rows(con, query, tmp_path / "examples.parquet")
     query = f"select avg(map), avg(ndcg), count(*), any_value(candidate) from '{tmp_path / 'examples.parquet'}'"
     ((mean, gain, count, text),) = duckdb.execute(query).fetchall()
-    found = {one.name: one for one in done.metrics}
+    found = {metric.name: metric for metric in done.metrics}
     assert (mean, gain, count) == (
         pytest.approx(found["map"].value),
         pytest.approx(found["ndcg"].value),
@@ -213,7 +214,7 @@ def test_what_each_example_scores(con: duckdb.DuckDBPyConnection, tmp_path: Path
 def test_slices_are_scored_alone(con: duckdb.DuckDBPyConnection) -> None:
     request = ScoreRequest((), baseline=Baseline.RANDOM, by=("subset", "language"), split="eval", release="dbdc3")
     done = score_once(con, task("dbdc3.breakdown_detection"), request, [0.0])
-    parts = {one.slice: one.value for one in done.metrics if one.name == "System Utterance Num"}
+    parts = {metric.slice: metric.value for metric in done.metrics if metric.name == "System Utterance Num"}
     assert sum(value or 0 for name, value in parts.items() if name and name.startswith("subset=")) == parts[None]
     subset = next(name for name in parts if name and name.startswith("subset=")).removeprefix("subset=")
     alone = ScoreRequest((), baseline=Baseline.ORACLE, subsets=(subset,), split="eval", release="dbdc3")
@@ -232,9 +233,9 @@ def test_slices_have_intervals_of_their_own(con: duckdb.DuckDBPyConnection, name
         (), baseline=Baseline.RANDOM, by=(by,), split=of(name)["split"], release=of(name).get("release")
     )
     plain, drawn = (score_once(con, task(name), replace(request, interval=wanted)).metrics for wanted in (False, True))
-    assert [replace(one, low=None, high=None) for one in drawn] == plain
-    assert len({one.slice for one in plain}) > 2
-    ends = {(one.slice, one.low, one.high) for one in drawn if one.name.casefold() == "accuracy"}
+    assert [replace(metric, low=None, high=None) for metric in drawn] == plain
+    assert len({metric.slice for metric in plain}) > 2
+    ends = {(metric.slice, metric.low, metric.high) for metric in drawn if metric.name.casefold() == "accuracy"}
     assert len({(low, high) for _, low, high in ends}) > 1
 
 
@@ -270,20 +271,24 @@ def test_a_challenge_is_scored_by_subset_and_at_both_thresholds(con: duckdb.Duck
     request = ScoreRequest((), baseline=Baseline.ORACLE, split="eval", release="dbdc3")
     done = score_once(con, wanted, request)
     assert done.thresholds == [0, 0.5]
-    accuracies = [(one.threshold, one.slice, one.value) for one in done.metrics if one.name == "Accuracy"]
-    assert [one for one in accuracies if one[1] is None] == [(0, None, 1), (0.5, None, 1)]  # Each with its own oracle.
+    accuracies = [
+        (metric.threshold, metric.slice, metric.value) for metric in done.metrics if metric.name == "Accuracy"
+    ]
+    assert [accuracy for accuracy in accuracies if accuracy[1] is None] == [
+        (0, None, 1),
+        (0.5, None, 1),
+    ]  # Each with its own oracle.
     subsets = [name for limit, name, _ in accuracies if limit == 0 and name]
     assert len(subsets) > 2
     with ScoringWorkspace(con) as workspace:
-        as_printed = score(workspace, wanted, replace(request, as_printed=True), [0.0, 0.5])
-        lines = printed(workspace, as_printed).splitlines()
+        lines = printed(workspace, score(workspace, wanted, replace(request, as_printed=True), [0.0, 0.5])).splitlines()
     assert [line for line in lines if line.startswith("Accuracy")] == ["Accuracy : \t\t1.000000 (26/26)"] * 2
     # Predictions of all subsets are taken where one of them is scored.
     with predictions(con, "dbdc3.breakdown_detection", Baseline.ORACLE) as table:
         write_rows(con, f"select * from {table}", tmp_path / "all.csv")
     subset = subsets[0].removeprefix("subset=")
     alone = score_once(con, wanted, ScoreRequest([tmp_path / "all.csv"], subsets=(subset,)), [0.5])
-    assert {one.slice for one in alone.metrics} == {None}
+    assert {metric.slice for metric in alone.metrics} == {None}
     assert alone.rows < done.rows
 
 
@@ -315,5 +320,5 @@ def test_a_log_may_have_candidates_that_are_alike(invented: Invented, tmp_path: 
     acts = [{"text": "What?"}, {"text": "tea", "text_candidates": ["tea", "milk", " tea"]}]
     path.write_text(json.dumps({"dialog": [acts]}) + "\n", encoding="utf-8")
     done = score_once(invented.con, task("blended_skill_talk.guided_response"), ScoreRequest([path]))
-    found = {one.name: one.value for one in done.metrics}
+    found = {metric.name: metric.value for metric in done.metrics}
     assert (found["hits@1"], found["hits@5"], found["rank"], done.tied) == (0, 1, 2, 0)

@@ -9,25 +9,16 @@ from talkhouse.cli.terminal import completion
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.files import DEFAULT_ROOT
 from talkhouse.schema.errors import CatalogueError, UsageError
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.scores.options import Baseline, layout_names
 from talkhouse.scores.score import printed, score
 from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import ScoringWorkspace
 from tests.commands import run as start
+from tests.data_files import data_of
 from tests.talkhouse.scores.invented import Invented, score_once
 
-SCORES = """-- Whether each mood is right.
--- predicts: label
--- labels: +, -
--- metrics: toy.moods
--- official: accuracy
--- oracle: label
-select
-    predicted.release, predicted.split, predicted.example_index, predicted.record_id, predicted.dialogue_id,
-    predicted.label = gold.label as is_right,
-from predicted
-inner join gold on gold.example_index = predicted.example_index and gold.split = predicted.split
-"""
+SCORES = sql_of(__file__, "task_scores")
 METRICS = """-- The share of right moods.
 select slice, [metrics.share('accuracy', true, count_if(is_right), count(*))] as results,
 from sliced
@@ -86,7 +77,9 @@ def test_a_corpus_brings_its_own_layout(toy: Toy, moods: Invented, tmp_path: Pat
     path.write_text("+\n+\n+\n")
     for layout in ("auto", "moodlines"):
         done = score_once(moods.con, wanted, ScoreRequest([path], layout=layout))
-        assert [(one.name, one.count, one.of, one.official) for one in done.metrics] == [("accuracy", 2, 3, True)]
+        assert [(metric.name, metric.count, metric.of, metric.official) for metric in done.metrics] == [
+            ("accuracy", 2, 3, True)
+        ]
     with pytest.raises(UsageError, match="no predictions in the layout 'moodline'") as caught:
         score_once(moods.con, wanted, ScoreRequest([path], layout="moodline"))
     assert caught.value.expected == "one of: moodlines, auto, table"
@@ -112,26 +105,7 @@ def test_the_shell_completes_layouts() -> None:
     assert completion.layouts(Context(), None, "d") == ["dbdc3"]  # type: ignore[arg-type]
 
 
-BROKEN: list[tuple[str, str, str, str, str]] = [
-    ("scores", "gold.label as", "gold.lable as", ":9", "gold has split, .*label"),
-    ("scores", "from predicted", "from predictions", ":10", "predicted or gold"),
-    ("scores", " predicted.dialogue_id,", "", "", "columns release, split, example_index, record_id, dialogue_id"),
-    ("scores", "predicts: label", "predicts: lable", ":2", "label"),
-    ("scores", "toy.moods", "toy.mood", ":4", "toy.moods"),
-    ("scores", "official: accuracy", "official: acuracy", ":5", "accuracy"),
-    ("scores", "oracle: label", "oracle: mood as label", ":6", "oracle"),
-    ("scores", "oracle: label", "oracle: label as mood", "", "no column 'label'"),
-    ("scores", "labels: +, -", "scheme: delidata.targets", "", "delidata.target"),
-    ("metrics", "is_right", "is_wrong", ":2", "sliced has slice, .*is_right"),
-    ("metrics", "metrics.share", "metrics.shares", ":2", "shares"),
-    ("metrics", "group by", "group of", ":4", "syntax error"),
-    ("metrics", "count(*))", "'many'::integer)", ":2", "'many'"),
-    ("metrics", "[metrics.share", "[1] as results, [metrics.share", "", "over_ties"),
-    ("layouts", "lines.line as", "lines.text as", ":4", "lines has line_index, line"),
-    ("layouts", "keys.split, keys.example_index, ", "", "", "example_index, record_id"),
-    ("layouts", "reads: lines", "reads: line", ":2", "lines"),
-    ("printed", "value as line", "score as line", ":2", "results has name, value"),
-]
+BROKEN: list[tuple[str, str, str, str, str]] = data_of(__file__)["broken"]
 """The folder, what is written there, what instead of it, the line that the error names, and what it says."""
 
 

@@ -1,4 +1,4 @@
-"""Scores of the examples of which an expression is true: chosen, predicted, marked, and kept apart from others."""
+"""Scores of the examples for which an expression is true: chosen, predicted, marked, and kept apart from others."""
 
 import json
 from pathlib import Path
@@ -101,8 +101,8 @@ def test_the_template_has_them_and_predictions_of_all_are_taken(warehouse: Path)
         assert run(*one_split, "--template", name, *where, cwd=warehouse.parent).returncode == 0
         path = warehouse.parent / name
         rows = [json.loads(line) for line in path.read_text().splitlines()]
-        given = [row | {"label": "X", "prob_o": 0, "prob_t": 0, "prob_x": 1} for row in rows]
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in given))
+        predictions = [row | {"label": "X", "prob_o": 0, "prob_t": 0, "prob_x": 1} for row in rows]
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in predictions))
     part, everything = (
         json.loads(run(*one_split, name, "--where", WHERE, "--json", cwd=warehouse.parent).stdout)
         for name in ("part.jsonl", "all.jsonl")

@@ -61,12 +61,12 @@ def with_one_view(lake: Path, replaced: str = "", by: str = "") -> Path:
     """Leave only bi.corpora of a lake's views, with one column written otherwise, and the view that it reads."""
     path = lake / read(lake).snapshot / "translation.json"
     found = json.loads(path.read_bytes())
-    views = {f"{one['schema']}.{one['name']}": one for one in found["views"]}
+    views = {f"{view['schema']}.{view['name']}": view for view in found["views"]}
     found["views"] = [views.pop("bi.default_releases"), view := views.pop("bi.corpora")]
     found["unportable"] += [
-        {"schema": one["schema"], "name": one["name"], "reason": "a test"} for one in views.values()
+        {"schema": view["schema"], "name": view["name"], "reason": "a test"} for view in views.values()
     ]
-    columns = ", ".join(by if one["name"] == replaced else one["name"] for one in view["columns"])
+    columns = ", ".join(by if column["name"] == replaced else column["name"] for column in view["columns"])
     view["sql"] = f"SELECT {columns} FROM (\n{view['sql']}\n)"
     path.write_text(json.dumps(found))
     return lake
@@ -74,7 +74,7 @@ def with_one_view(lake: Path, replaced: str = "", by: str = "") -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("column", "instead", "said"),
+    ("column", "instead", "message"),
     [
         ("title", "concat(title, if(corpus_id = 'delidata', ' ', ''))", "(corpus_id='delidata', title): another value"),
         ("title", "1", "other columns"),
@@ -84,10 +84,10 @@ def with_one_view(lake: Path, replaced: str = "", by: str = "") -> Path:
     ],
     ids=["cell", "type", "key", "sql", "row"],
 )
-def test_a_check_tells_how_a_view_differs(lake: Path, sail_url: str, column: str, instead: str, said: str) -> None:
+def test_a_check_tells_how_a_view_differs(lake: Path, sail_url: str, column: str, instead: str, message: str) -> None:
     done = check(with_one_view(lake, column, instead), sail_url, Silent())
-    assert [one.name for one in done.different] == ["bi.corpora"]
-    assert said in str(done.different[0].difference)
+    assert [relation.name for relation in done.different] == ["bi.corpora"]
+    assert message in str(done.different[0].difference)
 
 
 @pytest.mark.slow

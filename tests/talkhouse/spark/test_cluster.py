@@ -10,13 +10,13 @@ from threading import Event
 import duckdb
 import pytest
 
-from talkhouse.build.request import QuarantineLimit
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.lake import attach
 from talkhouse.lake.load_lake import load_lake
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import LakeManifest, read
+from talkhouse.load.request import QuarantineLimit
+from talkhouse.load.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark import sessions
@@ -28,13 +28,13 @@ from tests import spark_cluster
 from tests.declared.invented_corpora import Invented, laid_out
 from tests.lakes import differences, lake_of, with_odd_texts
 from tests.spark_cluster import Cluster
-from tests.talkhouse.build.test_jobs import CHAT, said
+from tests.talkhouse.load.test_jobs import CHAT, talk
 
 pytestmark = pytest.mark.spark
 
 ALL = QuarantineLimit("100%")
 EMPTY = {"meta.quarantine", "meta.query_files"}
-"""Tables of which the samples have no rows."""
+"""Tables without rows in the samples."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_every_table_and_view_is_equal(cluster: Cluster, lake: Path) -> None:
     done = check(lake, cluster.url, Silent())
     assert differences(done.relations) == []
     assert done.left_out == ()
-    assert {one.name for one in done.relations if not one.rows} == EMPTY
+    assert {relation.name for relation in done.relations if not relation.rows} == EMPTY
 
 
 def test_odd_texts_are_equal_with_ansi_off(cluster: Cluster, sample: Path, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_odd_texts_are_equal_with_ansi_off(cluster: Cluster, sample: Path, tmp_p
         refused = attach_snapshot(spark, found, translation, str(lake))
         assert refused == {}
         names = {view.full_name for view in catalogue().views}  # without those of one split
-        written = [one for one in relations_of(found, translation) if one.full_name in names]
+        written = [relation for relation in relations_of(found, translation) if relation.full_name in names]
         assert differences(tuple(compare_all(con, spark, written, refused, Silent()))) == []
 
 
@@ -85,7 +85,7 @@ def test_a_table_that_spark_keeps_itself_is_not_replaced(cluster: Cluster, lake:
 def test_a_worker_that_dies_in_the_middle_changes_no_row(cluster: Cluster, lake: Path, tmp_path: Path) -> None:
     found = read(lake)
     translation = read_translation(lake, found)
-    relation = next(one for one in relations_of(found, translation) if one.full_name == "bi.turns")
+    relation = next(relation for relation in relations_of(found, translation) if relation.full_name == "bi.turns")
     with read_back(found, lake, tmp_path) as con, session(cluster.url, rows=1, folder=tmp_path) as spark:
         attach_snapshot(spark, found, translation, str(lake))
         rows = spark.table("bi.turns").count()
@@ -111,7 +111,7 @@ def test_a_worker_that_dies_while_it_reads_changes_no_row(
 ) -> None:
     monkeypatch.setattr(sessions, "_READY", 600.0)
     files = {
-        f"{number:02}.jsonl": "".join(said(f"{number % 20}/{id_}", f"Hi {number} " * 20) for id_ in range(2_000))
+        f"{number:02}.jsonl": "".join(talk(f"{number % 20}/{id_}", f"Hi {number} " * 20) for id_ in range(2_000))
         for number in range(24)
     }
     laid_out({"talks": Invented(CHAT, {name: text.encode() for name, text in files.items()}, {})}, tmp_path / "data")
@@ -136,5 +136,5 @@ def test_a_worker_that_dies_while_it_reads_changes_no_row(
             is_done.set()
         assert killed.result() < 24 * 3
     pairs = zip(read(expected).tables, read(loaded).tables, strict=True)
-    different = {one.full_name for one, other in pairs if one.fingerprints != other.fingerprints}
+    different = {first.full_name for first, other in pairs if first.fingerprints != other.fingerprints}
     assert different == {"meta.loads", "meta.checks"}

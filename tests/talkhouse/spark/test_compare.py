@@ -31,7 +31,7 @@ VALUES: dict[str, list[Any]] = {
     "VARCHAR[][]": [None, [], [None], [[]], [[None]], [["a"], ["b"]], [["a", "b"]], [["a", "b"], []], [["b"], ["a"]]],
     "DOUBLE[]": [None, [], [None], [0.0], [NAN], [0.0, 1.0], [1.0, 0.0], [1 + 1e-11, 0.0]],
 }
-"""For each type some values, no two of which are equal."""
+"""Distinct values of each type."""
 
 GRAIN = ("name", "number")
 KEYS = st.tuples(st.one_of(st.none(), st.text(max_size=3)), st.one_of(st.none(), st.integers(0, 3)))

@@ -34,7 +34,7 @@ class Contents:
 
     def by_uuid(self, kind: str) -> dict[str, Any]:
         """Key datasets, charts or dashboards by their UUIDs."""
-        return {one["uuid"]: one for one in getattr(self, kind).values()}
+        return {item["uuid"]: item for item in getattr(self, kind).values()}
 
 
 @pytest.fixture(scope="session")

@@ -27,9 +27,9 @@ def main() -> None:
             context = browser.new_context()
             log_in(context.new_page(), url)
             found = {}
-            for one in wanted:
+            for key in wanted:
                 with context.new_page() as page:
-                    found[one] = draw(page, url, Path(folder), *map(int, one.split(":")))
+                    found[key] = draw(page, url, Path(folder), *map(int, key.split(":")))
         finally:
             browser.close()
     print(json.dumps(found))

@@ -9,8 +9,7 @@ from superset.app import create_app
 
 
 def main() -> None:
-    app = create_app()
-    with app.app_context():
+    with create_app().app_context():
         from superset import db
         from superset.commands.exceptions import CommandInvalidError
         from superset.commands.importers.v1.assets import ImportAssetsCommand

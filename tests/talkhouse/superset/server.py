@@ -41,8 +41,7 @@ class Superset:
             outside.run(documented(beginning), folder)
         self._commands = folder / "superset" / "bin"
         own = {"SUPERSET_SECRET_KEY": uuid4().hex * 2, "SUPERSET_HOME": str(folder / "home"), "FLASK_APP": "superset"}
-        path = f"{self._commands}{os.pathsep}{os.environ['PATH']}"
-        self._env = {**os.environ, **own, "PATH": path, "NO_COLOR": "1"}
+        self._env = {**os.environ, **own, "PATH": f"{self._commands}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
         self.url = ""
         self._headers: dict[str, str] = {}
         self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
@@ -64,9 +63,9 @@ class Superset:
     @contextmanager
     def served(self) -> Iterator[None]:
         """Run the web server, and end it and all that it started."""
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
+        with socket.socket() as sock:
+            sock.bind(("127.0.0.1", 0))
+            port = sock.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         words = documented("superset run")
         words[words.index("--port") + 1] = str(port)

@@ -16,16 +16,16 @@ import talkhouse
 from talkhouse.charts.declarations import dashboards, metrics
 from talkhouse.charts.declared import COLUMNS, Chart, ChartKind, Metric
 from talkhouse.charts.fields import frame
-from talkhouse.explore.schemes import PLAIN, label_colours
+from talkhouse.dialogues.schemes import PLAIN, label_colours
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.queries.files import own_files
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.superset.bundle import Bundle, write_bundle
-from talkhouse.superset.charts import identity
-from talkhouse.superset.dashboards import ONCE, colours
+from talkhouse.superset.dashboards import ONCE, colours, identity
 from tests.conftest import Build
+from tests.corpora.test_sixth_corpus import build_in
 from tests.corpora.test_sixth_corpus import folder as folder_of_the_sixth_corpus
-from tests.corpora.test_sixth_corpus import made
+from tests.data_files import data_of
 from tests.lanes import first_quick
 from tests.samples import RELEASES
 from tests.talkhouse.superset.conftest import THERE, Contents
@@ -36,8 +36,7 @@ DASHBOARD = 'title = "Tea"\ndescription = "Who drinks what."\n'
 
 @pytest.mark.slow
 def test_the_same_warehouse_makes_the_same_bytes(sample: Path, bundle: Path, tmp_path: Path) -> None:
-    copy = Path(shutil.copyfile(sample, tmp_path / "another_name.duckdb"))
-    with talkhouse.open(copy) as con:
+    with talkhouse.open(Path(shutil.copyfile(sample, tmp_path / "another_name.duckdb"))) as con:
         done = write_bundle(con, tmp_path / "again.zip", THERE)
     assert done.path.read_bytes() == bundle.read_bytes()
     assert done.bytes == bundle.stat().st_size
@@ -45,31 +44,31 @@ def test_the_same_warehouse_makes_the_same_bytes(sample: Path, bundle: Path, tmp
 
 def test_it_says_what_it_wrote(written: Bundle, contents: Contents) -> None:
     assert written.db_path == THERE
-    assert written.chart_count == len(contents.charts) == sum(len(one.dashboard.charts) for one in dashboards())
+    assert written.chart_count == len(contents.charts) == sum(len(board.dashboard.charts) for board in dashboards())
     assert written.dataset_count == len(contents.datasets)
-    assert set(written.dashboards) == {one["dashboard_title"] for one in contents.dashboards.values()}
+    assert set(written.dashboards) == {dashboard["dashboard_title"] for dashboard in contents.dashboards.values()}
 
 
 def test_everything_that_is_declared_is_there(con: duckdb.DuckDBPyConnection, contents: Contents) -> None:
     views = con.execute("select view_name from duckdb_views() where schema_name = 'bi'").fetchall()
     assert contents.datasets.keys() == {name for (name,) in views}
-    assert contents.dashboards.keys() == {one.name for one in dashboards()}
-    assert {one["slice_name"] for one in contents.charts.values()} == {
-        chart.title for one in dashboards() for chart in one.dashboard.charts
+    assert contents.dashboards.keys() == {board.name for board in dashboards()}
+    assert {chart["slice_name"] for chart in contents.charts.values()} == {
+        chart.title for board in dashboards() for chart in board.dashboard.charts
     }
     for view, known in metrics().items():
         assert known.keys() <= {metric["metric_name"] for metric in contents.datasets[view]["metrics"]}
 
 
 def test_identifiers_are_unique(contents: Contents) -> None:
-    found = [one["uuid"] for name, one in contents.everything.items() if not name.endswith("/metadata.yaml")]
-    found += [key["id"] for one in contents.dashboards.values() for key in filters(one)]
+    found = [item["uuid"] for name, item in contents.everything.items() if not name.endswith("/metadata.yaml")]
+    found += [key["id"] for dashboard in contents.dashboards.values() for key in filters(dashboard)]
     assert len(set(found)) == len(found)
-    assert all(str(UUID(one.removeprefix("NATIVE_FILTER-"))) in one for one in found)
+    assert all(str(UUID(identifier.removeprefix("NATIVE_FILTER-"))) in identifier for identifier in found)
 
 
 def test_identifiers_never_change() -> None:
-    """Were they others, an import would add everything again beside what is there."""
+    """Were they others, an import would add everything again next to what is there."""
     assert identity("Talkhouse", "database") == "5927db17-15be-59e2-9102-a9e04340058c"
     assert identity("Talkhouse", "chart", "overview/Turns") == "10bb4c0c-4ba4-530b-9b08-88c522feb41f"
 
@@ -80,11 +79,11 @@ def test_identifiers_follow_the_name_of_the_warehouse(
 ) -> None:
     def identifiers(there: str) -> set[str]:
         path = write_bundle(con, tmp_path / "b.zip", PurePosixPath(there), force=True).path
-        return {one["uuid"] for one in Contents(path).everything.values() if "uuid" in one}
+        return {item["uuid"] for item in Contents(path).everything.values() if "uuid" in item}
 
-    ours = {one["uuid"] for one in contents.everything.values() if "uuid" in one}
-    assert identifiers("/elsewhere/talkhouse.duckdb") == ours
-    assert not identifiers("/srv/mine.duckdb") & ours
+    own = {item["uuid"] for item in contents.everything.values() if "uuid" in item}
+    assert identifiers("/elsewhere/talkhouse.duckdb") == own
+    assert not identifiers("/srv/mine.duckdb") & own
 
 
 def test_the_connection_is_read_only_and_sandboxed(contents: Contents, sample: Path) -> None:
@@ -109,7 +108,7 @@ def test_every_dataset_and_column_is_explained(contents: Contents) -> None:
         assert all(column["description"] for column in dataset["columns"]), view
         shown = [column["verbose_name"] for column in dataset["columns"]]
         assert len(set(shown)) == len(shown), view
-        assert not any("_" in one or one[:1].islower() for one in shown), view
+        assert not any("_" in name or name[:1].islower() for name in shown), view
         times = [column["column_name"] for column in dataset["columns"] if column["is_dttm"]]
         assert dataset["main_dttm_col"] == (times[0] if times else None)
         assert all(metric["d3format"] and metric["verbose_name"] for metric in dataset["metrics"])
@@ -122,8 +121,7 @@ def test_columns_are_those_of_the_views(con: duckdb.DuckDBPyConnection, contents
 
 
 def test_names_that_mean_nothing_outside_a_dialogue_are_no_dimensions(contents: Contents) -> None:
-    columns = contents.datasets["record_turns"]["columns"]
-    dimensions = {column["column_name"]: column["groupby"] for column in columns}
+    dimensions = {column["column_name"]: column["groupby"] for column in contents.datasets["record_turns"]["columns"]}
     assert (dimensions["speaker_name"], dimensions["known_speaker_name"]) == (False, True)
 
 
@@ -176,7 +174,7 @@ def test_filters_act_on_exactly_the_charts_with_their_column(contents: Contents)
             (target,) = choice["targets"]
             column = target["column"]["name"]
             assert column in names_in(datasets[target["datasetUuid"]])[0]
-            if choice["name"] == ONCE:  # beside the charts without its column, those by release
+            if choice["name"] == ONCE:  # in addition to the charts without its column, those by release
                 continue
             without = {number for number, columns in columns_of.items() if column not in columns}
             assert set(choice["scope"]["excluded"]) == without != columns_of.keys()
@@ -205,7 +203,7 @@ def test_a_filter_offers_no_null(con: duckdb.DuckDBPyConnection, contents: Conte
         for choice in filters(dashboard):
             view = datasets[choice["targets"][0]["datasetUuid"]]["table_name"]
             column = choice["targets"][0]["column"]["name"]
-            where = " and ".join(one["sqlExpression"] for one in choice["adhoc_filters"]) or "true"
+            where = " and ".join(item["sqlExpression"] for item in choice["adhoc_filters"]) or "true"
             values = {value for (value,) in con.execute(f"select {column} from bi.{view} where {where}").fetchall()}
             assert values, choice["name"]
             assert None not in values, choice["name"]
@@ -234,7 +232,7 @@ def test_a_metric_has_the_colour_of_its_label(con: duckdb.DuckDBPyConnection) ->
 
 
 def boxes(dashboard: dict[str, Any]) -> list[dict[str, Any]]:
-    return [one["meta"] for one in dashboard["position"].values() if one != "v2" and one["type"] == "CHART"]
+    return [item["meta"] for item in dashboard["position"].values() if item != "v2" and item["type"] == "CHART"]
 
 
 def filters(dashboard: dict[str, Any]) -> list[dict[str, Any]]:
@@ -254,31 +252,31 @@ def test_corpora_that_are_not_there_are_left_out(build_data: Build, tmp_path: Pa
     found = Contents(write_bundle(build_data(tmp_path / "data"), tmp_path / "b.zip", THERE).path)
     others = tuple(f"{corpus}_" for corpus in corpora() if corpus != "delidata")
     assert found.datasets.keys() == {view for view in contents.datasets if not view.startswith(others)}
-    assert found.dashboards.keys() == {one.name for one in dashboards() if one.folder in ("bi", "delidata")}
-    assert {one["dataset_uuid"] for one in found.charts.values()} <= found.by_uuid("datasets").keys()
+    assert found.dashboards.keys() == {board.name for board in dashboards() if board.folder in ("bi", "delidata")}
+    assert {chart["dataset_uuid"] for chart in found.charts.values()} <= found.by_uuid("datasets").keys()
 
 
 @pytest.mark.slow
 def test_a_sixth_corpus_brings_its_own_views_and_dashboards(folder: Path) -> None:
     """One dashboard is the page's; another shows what the page leaves out, a view and a metric of its own."""
-    ours = folder / "corpora" / "teatime" / "queries" / "bi"
-    (ours / "moods.sql").write_text(
+    queries = folder / "corpora" / "teatime" / "queries" / "bi"
+    (queries / "moods.sql").write_text(
         "-- How often each mood was meant.\n-- grain: split, mood\n"
         "--   mood: How it was taken.\n--   utterance_count: Utterances.\n"
         "select split, label as mood, count(*) as utterance_count from teatime.mood group by all\n"
     )
-    (ours / "metrics.toml").write_text(
+    (queries / "metrics.toml").write_text(
         '[teatime_moods.utterance_count]\ntitle = "Utterances"\nsql = "sum(utterance_count)"\n'
     )
-    (ours / "dashboards" / "moods.toml").write_text(
+    (queries / "dashboards" / "moods.toml").write_text(
         f'{DASHBOARD}[[filters]]\ntitle = "Split"\ncolumn = "split"\nview = "teatime_moods"\n'
         '[[charts]]\ntitle = "Moods"\nkind = "bar"\nview = "teatime_moods"\nx = "mood"\nmetrics = ["utterance_count"]\n'
     )
-    made(folder)
+    build_in(folder)
     with talkhouse.open(folder / "w.duckdb") as con:
         done = write_bundle(con, folder / "b.zip", THERE)
     found = Contents(done.path)
-    assert found.dashboards.keys() == {"teatime", "moods", *(one.name for one in dashboards() if one.folder == "bi")}
+    assert found.dashboards.keys() == {"teatime", "moods", *(item.name for item in dashboards() if item.folder == "bi")}
     assert not any(view.startswith(tuple(corpora())) for view in found.datasets)
     assert found.charts["moods_01"]["dataset_uuid"] == found.datasets["teatime_moods"]["uuid"]
     assert names_in(found.datasets["teatime_moods"])[1] == {"row_count", "utterance_count"}
@@ -286,18 +284,7 @@ def test_a_sixth_corpus_brings_its_own_views_and_dashboards(folder: Path) -> Non
 
 @pytest.mark.parametrize(
     ("declared", "problem"),
-    first_quick(
-        [
-            ('view = "turns"\nby = ["flavour"]\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
-            ('view = "turns"\nwhere = "flavour = 1"\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
-            ('view = "cups"\nmetrics = ["row_count"]\n', "the chart 'Cups'"),
-            (
-                'view = "turns"\nmetrics = ["row_count"]\n'
-                '[[filters]]\ntitle = "Tea"\ncolumn = "flavour"\nview = "turns"\n',
-                "the filter 'Tea'",
-            ),
-        ]
-    ),
+    first_quick(map(tuple, data_of(__file__)["what_does_not_fit_the_views_is_named"])),
 )
 def test_what_does_not_fit_the_views_is_named(small: Path, tmp_path: Path, declared: str, problem: str) -> None:
     shutil.copy(small, tmp_path / "w.duckdb")

@@ -10,6 +10,7 @@ import pytest
 
 from talkhouse.cli.export import _remarks
 from tests.commands import run
+from tests.data_files import data_of
 from tests.lanes import first_quick
 from tests.talkhouse.superset.conftest import THERE
 
@@ -24,8 +25,7 @@ def here(sample: Path) -> Iterator[Path]:
     """A folder that all users may enter, with a warehouse that all may read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
-        copy = Path(shutil.copyfile(sample, Path(name) / "talkhouse.duckdb"))
-        copy.chmod(0o644)
+        Path(shutil.copyfile(sample, Path(name) / "talkhouse.duckdb")).chmod(0o644)
         yield Path(name)
         Path(name).chmod(0o755)
 
@@ -77,32 +77,12 @@ def test_a_folder_that_this_user_may_not_enter_is_remarked(here: Path) -> None:
     assert NO_WAY in remark
 
 
-WRONG = {
-    "the output is no zip archive": (["--output", "b.tar"], 2, ["b.tar", "zip archive", "name it b.zip"]),
-    "the output has no ending": (["--output", "b"], 2, ["zip archive", "name it b.zip"]),
-    "the output exists": (["--output", "there.zip"], 2, ["there.zip", "exists already", "--force"]),
-    "the output is the warehouse": (["--output", "link.zip", "--force"], 2, ["replace the warehouse"]),
-    "the output has no folder": (["--output", "none/b.zip"], 2, ["no such folder"]),
-    "no output": ([], 2, ["--output"]),
-    "no warehouse": (["--output", "b.zip", "--db", "none.duckdb"], 2, ["none.duckdb", "no warehouse here"]),
-    "not a warehouse": (["--output", "b.zip", "--db", "there.zip"], 2, ["there.zip", "not a warehouse"]),
-    "somebody else's database": (["--output", "b.zip", "--db", "other.duckdb"], 2, ["not made by Talkhouse"]),
-    "an older warehouse": (["--output", "b.zip", "--db", "old.duckdb"], 1, ["older schema", "talkhouse migrate"]),
-    "another warehouse": (["--output", "b.zip", "--db", "less.duckdb"], 1, ["metrics.toml", "talkhouse migrate"]),
-    "a relative path": (["--output", "b.zip", "--db-path", "w.duckdb"], 2, ["absolute path", "--db-path /"]),
-    "a path with a question mark": (["--output", "b.zip", "--db-path", "/a?/w.duckdb"], 2, ["without a question mark"]),
-    "a path named after a schema": (["--output", "b.zip", "--db-path", "/a/bi.duckdb"], 2, ["named after a schema"]),
-    "a view": (["turns", "--output", "b.zip"], 2, ["NAME", "--for superset exports the dashboards"]),
-    "a split": (["--split", "train", "--output", "b.zip"], 2, ["--split", "--for superset exports the dashboards"]),
-    "a format": (["--format", "csv", "--output", "b.zip"], 2, ["--format", "--for superset exports the dashboards"]),
-    "columns": (["--columns", "text", "--output", "b.zip"], 2, ["--columns", "--for superset exports the dashboards"]),
-    "a limit": (["--limit", "0", "--output", "b.zip"], 2, ["--limit", "--for superset exports the dashboards"]),
-}
+WRONG = data_of(__file__)["wrong"]
 
 
 @pytest.fixture(scope="module")
 def with_everything_wrong(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a warehouse, and beside it files that are none or of another time."""
+    """A folder with a warehouse, and next to it files that are none or of another version."""
     folder = tmp_path_factory.mktemp("wrong")
     for name in ("talkhouse", "old", "less"):
         shutil.copyfile(sample, folder / f"{name}.duckdb")

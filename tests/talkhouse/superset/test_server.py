@@ -30,7 +30,7 @@ from tests.talkhouse.superset.server import PAGE, Superset
 
 pytestmark = pytest.mark.superset
 
-DASHBOARDS = {one.dashboard.title: one.dashboard for one in dashboards()}
+DASHBOARDS = {board.dashboard.title: board.dashboard for board in dashboards()}
 CHARTS = [(dashboard.title, chart.title) for dashboard in DASHBOARDS.values() for chart in dashboard.charts]
 FILTERS = [(dashboard.title, choice.column) for dashboard in DASHBOARDS.values() for choice in dashboard.filters]
 KINDS = ("database", "dataset", "chart", "dashboard")
@@ -88,14 +88,13 @@ def charts_of(title: str) -> dict[str, Chart]:
 
 
 def filter_of(dashboard: Dashboard, column: str) -> Filter:
-    (choice,) = [one for one in dashboard.filters if one.column == column]
+    (choice,) = [item for item in dashboard.filters if item.column == column]
     return choice
 
 
 def expected(con: duckdb.DuckDBPyConnection, chart: Chart) -> list[Row]:
     """Return the rows that DuckDB gives, without the counts: only the pages show these, on pointing."""
-    without = replace(chart, counts=())
-    return plain(con.execute(chart_sql(without, metrics().get(chart.view, {}))).fetchall())
+    return plain(con.execute(chart_sql(replace(chart, counts=()), metrics().get(chart.view, {}))).fetchall())
 
 
 def shown(served: Superset, answer: dict[str, Any], chart: Chart) -> list[Row]:
@@ -140,17 +139,16 @@ def test_a_filter_acts_on_every_chart_with_its_column(
     where = f"where {name} is not null" + (f" and {choice.where} " if choice.where else "")
     most = f"select {name} from bi.{choice.view} {where} group by {name} order by count(*) desc, 1"
     offered = con.execute(most).fetchall()
-    found = [one for one in native_filters(served, title) if one["targets"][0]["column"]["name"] == column]
+    found = [item for item in native_filters(served, title) if item["targets"][0]["column"]["name"] == column]
     if not offered:
         assert found == []
         return
     (native,) = found
-    dataset = served.one_of("dataset", native["targets"][0]["datasetId"])
-    assert dataset["table_name"] == choice.view
+    assert served.one_of("dataset", native["targets"][0]["datasetId"])["table_name"] == choice.view
     value = offered[0][0]
     has_rows = False
     for chart in dashboard.charts:
-        names = [one for one, *_ in con.execute(f"describe bi.{chart.view}").fetchall()]
+        names = [column for column, *_ in con.execute(f"describe bi.{chart.view}").fetchall()]
         is_outside = numbers[title, chart.title] in native["scope"]["excluded"]
         assert is_outside == (column not in names), chart.title
         if is_outside:
@@ -171,13 +169,13 @@ def test_each_turn_counts_once_as_on_the_pages(
             (chosen,) = native["defaultDataMask"]["extraFormData"]["filters"]
             for chart in DASHBOARDS[title].charts:
                 if numbers[title, chart.title] not in native["scope"]["excluded"]:
-                    names = [one for one, *_ in con.execute(f"describe bi.{chart.view}").fetchall()]
+                    names = [column for column, *_ in con.execute(f"describe bi.{chart.view}").fetchall()]
                     rows = filtered(served, numbers[title, chart.title], chart, chosen)
                     assert rows == expected(con, narrowed(chart, {}, names)), chart.title
 
 
 def native_filters(served: Superset, title: str) -> list[dict[str, Any]]:
-    (number,) = [one["id"] for one in served.all_of("dashboard") if one["dashboard_title"] == title]
+    (number,) = [dashboard["id"] for dashboard in served.all_of("dashboard") if dashboard["dashboard_title"] == title]
     metadata = json.loads(served.one_of("dashboard", number)["json_metadata"])
     found: list[dict[str, Any]] = metadata["native_filter_configuration"]
     return found
@@ -210,8 +208,7 @@ def test_sql_lab_leads_to_nothing_but_the_warehouse(served: Superset, warehouse:
 
 def test_sql_lab_reads_the_warehouse(served: Superset, con: duckdb.DuckDBPyConnection) -> None:
     query = "select corpus_id, count(*) as n from bi.turns group by all order by all"
-    found = asked(served, query)["data"]
-    assert [(row["corpus_id"], row["n"]) for row in found] == con.execute(query).fetchall()
+    assert [(row["corpus_id"], row["n"]) for row in asked(served, query)["data"]] == con.execute(query).fetchall()
 
 
 def asked(served: Superset, query: str) -> dict[str, Any]:
@@ -232,7 +229,7 @@ def drawn(served: Superset, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         pytest.skip("Chromium is not installed: it would draw the dashboards")
     folder = Path(os.environ.get("TALKHOUSE_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
     folder.mkdir(parents=True, exist_ok=True)
-    titles = {one["id"]: one["dashboard_title"] for one in served.all_of("dashboard")}
+    titles = {dashboard["id"]: dashboard["dashboard_title"] for dashboard in served.all_of("dashboard")}
     wanted = [f"{number}:{len(DASHBOARDS[title].charts)}" for number, title in titles.items()]
     program = ["python", Path(__file__).parent / "draw.py", served.url, chromium, folder.resolve(), *wanted]
     words = ["uv", "run", "--quiet", "--isolated", "--no-project", "--python", "3.11", "--with", "playwright", *program]
@@ -278,39 +275,39 @@ def changed_bundle(path: Path, output: Path) -> bytes:
     """Write a bundle with something changed in everything."""
 
     def explain_anew(*explained: dict[str, Any]) -> None:
-        for one in explained:
-            one["description"] = f"{one['description']}{MARK}"
+        for item in explained:
+            item["description"] = f"{item['description']}{MARK}"
 
     change: dict[str, Callable[[dict[str, Any]], None]] = {
-        "databases": lambda one: one.update(cache_timeout=77),
-        "datasets": lambda one: explain_anew(one, *one["columns"], *one["metrics"]),
-        "charts": lambda one: one["params"].update(row_limit=77),
-        "dashboards": lambda one: one.update(css=MARK),
+        "databases": lambda item: item.update(cache_timeout=77),
+        "datasets": lambda item: explain_anew(item, *item["columns"], *item["metrics"]),
+        "charts": lambda item: item["params"].update(row_limit=77),
+        "dashboards": lambda item: item.update(css=MARK),
     }
-    with ZipFile(path) as archive, ZipFile(output, "w") as made:
+    with ZipFile(path) as archive, ZipFile(output, "w") as target:
         for name in archive.namelist():
             content = yaml.safe_load(archive.read(name))
             change.get(name.split("/")[1], lambda _: None)(content)
-            made.writestr(name, yaml.safe_dump(content, sort_keys=False))
+            target.writestr(name, yaml.safe_dump(content, sort_keys=False))
     return output.read_bytes()
 
 
 def marked(served: Superset) -> set[str]:
     """Name what the change has reached; it must have reached all of a kind or none."""
     databases, datasets, charts, boards = (
-        [served.one_of(kind, one["id"]) for one in served.all_of(kind)] for kind in KINDS
+        [served.one_of(kind, item["id"]) for item in served.all_of(kind)] for kind in KINDS
     )
 
-    def is_explained_anew(one: dict[str, Any]) -> bool:
-        return str(one["description"]).endswith(MARK)
+    def is_explained_anew(item: dict[str, Any]) -> bool:
+        return str(item["description"]).endswith(MARK)
 
     found = {
-        "database": {one["cache_timeout"] == 77 for one in databases},
+        "database": {database["cache_timeout"] == 77 for database in databases},
         "dataset": set(map(is_explained_anew, datasets)),
-        "column": {is_explained_anew(column) for one in datasets for column in one["columns"]},
-        "metric": {is_explained_anew(metric) for one in datasets for metric in one["metrics"]},
-        "chart": {json.loads(one["params"])["row_limit"] == 77 for one in charts},
-        "dashboard": {one["css"] == MARK for one in boards},
+        "column": {is_explained_anew(column) for dataset in datasets for column in dataset["columns"]},
+        "metric": {is_explained_anew(metric) for dataset in datasets for metric in dataset["metrics"]},
+        "chart": {json.loads(chart["params"])["row_limit"] == 77 for chart in charts},
+        "dashboard": {board["css"] == MARK for board in boards},
     }
     assert all(len(values) == 1 for values in found.values()), found
     return {kind for kind, values in found.items() if values == {True}}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.scaffold.templates import Like, copy
+from talkhouse.new_corpus.new_corpus import Like, copy
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.testing.clauses import Change, line, removed, replaced, write
 from talkhouse.testing.contract import CHECKS, ContractOutcome, results
@@ -36,9 +36,9 @@ def begin(tmp_path: Path) -> Begin:
 
 def run(subject: Subject, name: str, case: str | None = None) -> None:
     (check,) = (check for check in CHECKS if check.name == name)
-    for one in check.runs(subject):
-        if case in (None, one.case):
-            one.run(subject)
+    for attempt in check.runs(subject):
+        if case in (None, attempt.case):
+            attempt.run(subject)
 
 
 def moved(folder: Path) -> None:
@@ -157,9 +157,9 @@ def test_a_view_that_the_oldest_duckdb_does_not_have_is_told(sample: Path) -> No
 def test_the_corpus_of_a_benchmark_keeps_to_all_of_it(tmp_path: Path) -> None:
     folder = Path(__file__).parents[3] / "benchmarks" / "service_talks"
     subject = subject_of(folder.name, folder / "tests", tmp_path, ())
-    told = [result for result in results(subject) if result.outcome is ContractOutcome.FAILS]
+    failures = [result for result in results(subject) if result.outcome is ContractOutcome.FAILS]
     subject.close()
-    assert told == []
+    assert failures == []
 
 
 @pytest.mark.slow
@@ -167,8 +167,8 @@ def test_the_corpus_of_a_benchmark_keeps_to_all_of_it(tmp_path: Path) -> None:
 def test_what_one_begins_with_keeps_to_all_of_it(begin: Begin, like: Like) -> None:
     subject = begin(like)
     subject.regen = True
-    told = list(results(subject))
+    found = list(results(subject))
     subject.close()
-    unkept = [result for result in told if result.outcome is not ContractOutcome.HOLDS]
+    unkept = [result for result in found if result.outcome is not ContractOutcome.HOLDS]
     assert [(result.name, result.detail) for result in unkept if "is not installed" not in result.detail] == []
-    assert len({result.about for result in told}) == len(CHECKS)
+    assert len({result.about for result in found}) == len(CHECKS)

@@ -1,4 +1,4 @@
-"""The contract as tests of pytest, run as whoever has written a corpus does."""
+"""The contract as tests of pytest, run as the author of a corpus runs them."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.scaffold.templates import Like, copy
+from talkhouse.new_corpus.new_corpus import Like, copy
 
 
 @pytest.fixture

@@ -8,40 +8,23 @@ from typing import NamedTuple
 
 import pytest
 
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
 from talkhouse.lake.write_lake import LakeOutcome, LakeResult, write_lake
 from talkhouse.lake_format.documents import read_translation, sql
 from talkhouse.lake_format.lake_manifest import read
+from talkhouse.load.run import build
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark.check import check
-from talkhouse.translation import outcome_cache, spark_query
-from talkhouse.translation.translate import left_out_lines
-from talkhouse.translation.translated import LeftOutView
+from talkhouse.translation import spark_query
+from talkhouse.translation.translate import Outcomes, left_out_lines
+from talkhouse.translation.translated import LeftOutView, NotTranslated, Outcome, Translated
 from tests.corpora.test_sixth_corpus import laid_out
+from tests.data_files import data_of
 
-VIEWS = {
-    "listed": "select dialogue_id, list(lower(text) order by turn_index) filter (where text is not null) as texts "
-    "from main.turns group by dialogue_id",
-    "mapped": "select dialogue_id, map {'a': 1} as pairs from main.dialogues",
-    "member": "select dialogue_id, turn_index, extra -> 'values' as numbers from main.turns",
-    "clock": "select dialogue_id, turn_index, said_at::time as hour from main.turns",
-    "anyone": "select dialogue_id, any_value(text) as text from main.turns group by dialogue_id",
-    "over_anyone": "select dialogue_id, text from teatime.anyone",
-    "over_that": "select dialogue_id from teatime.over_anyone",
-    "cut": "select dialogue_id, text[:] as text from main.turns",
-    "macro_called": "select dialogue_id, teatime.odd(text) as text from main.turns",
-}
-REASONS = {
-    "listed": "a list of no rows is null in DuckDB, empty in Spark: ARRAY_AGG(LOWER(text) ORDER BY turn_index)",
-    "mapped": "no table or view of a lake has a column of the type MAP(VARCHAR, INTEGER): pairs",
-    "member": "take a text with ->>, or cast the value to a list or a map: extra -> '$.values'",
-    "clock": "no table or view of a lake has a column of the type TIME: hour",
-    "anyone": "any_value is not in the portable set, which is the same in Spark: ANY_VALUE(text)",
-    "cut": "sqlglot can't read it: it stops in line 1: select dialogue_id, text[:",
-    "macro_called": "strip_accents is not in the portable set, which is the same in Spark: STRIP_ACCENTS((text))",
-    "mood": "any_value is not in the portable set, which is the same in Spark: ANY_VALUE(annotations.label)",
-}
+DATA = data_of(__file__)
+
+VIEWS = DATA["views"]
+REASONS = DATA["reasons"]
 READERS = {"over_anyone", "over_that", "mood_test", "mood_train"}
 
 
@@ -186,18 +169,16 @@ DAMAGED: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.slow
 def test_what_is_kept_and_damaged_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    outcomes = outcome_cache.Outcomes()
-    outcomes.get_or_make("key", lambda: outcome_cache.NotTranslated("can't be translated: a reason"))
+    outcomes = Outcomes()
+    outcomes.get_or_make("key", lambda: NotTranslated("can't be translated: a reason"))
     outcomes.keep()
     (file,) = (tmp_path / "talkhouse").iterdir()
     whole = file.read_bytes()
     for name, damage in DAMAGED.items():
         file.write_bytes(damage(whole))
-        assert outcome_cache.Outcomes().get_or_make(
-            "key", lambda: outcome_cache.NotTranslated("made again")
-        ) == outcome_cache.NotTranslated("made again"), name
+        assert Outcomes().get_or_make("key", lambda: NotTranslated("made again")) == NotTranslated("made again"), name
     file.write_bytes(whole)
-    found = outcome_cache.Outcomes().get_or_make("key", lambda: outcome_cache.NotTranslated("again"))
+    found = Outcomes().get_or_make("key", lambda: NotTranslated("again"))
     assert found.reason.endswith("a reason")  # type: ignore[union-attr]
 
 
@@ -219,11 +200,11 @@ def test_the_page_says_what_is_portable() -> None:
     assert len(rows) > 8
     for instead, write in rows:
         (refused,) = re.findall("`(.*?)`", instead)
-        assert isinstance(outcome(refused), outcome_cache.NotTranslated), refused
+        assert isinstance(outcome(refused), NotTranslated), refused
         for taken in re.findall(r"`(\S.*?)`", write.replace("a `with` that", "")):
-            assert isinstance(outcome(taken), outcome_cache.Translated), taken
+            assert isinstance(outcome(taken), Translated), taken
 
 
-def outcome(expression: str) -> outcome_cache.Outcome:
+def outcome(expression: str) -> Outcome:
     group = " group by dialogue_id" if re.match(r"list|any|min", expression) else ""
     return spark_query.translated(f"select {expression} as x from main.turns{group}", [], [("x", "VARCHAR")])

@@ -47,8 +47,8 @@ def test_every_view_gives_the_rows_that_it_gives_in_duckdb(filled: Path, tmp_pat
     views = read_translation(lake, read(lake)).views
     with talkhouse.open(filled) as con:
         compared = {view.full_name: compare(con, sail, relation(view)) for view in views}
-    assert {name: str(one.difference) for name, one in compared.items() if one.difference} == {}
-    assert [name for name, one in compared.items() if not one.rows] == []
+    assert {name: str(view.difference) for name, view in compared.items() if view.difference} == {}
+    assert [name for name, view in compared.items() if not view.rows] == []
 
 
 def relation(view: View) -> ComparedRelation:

@@ -3,12 +3,14 @@
 import duckdb
 import pytest
 
+from talkhouse.export.sandbox import suggest
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.views import split_view
-from talkhouse.query.sandbox import suggest
 from talkhouse.schema.errors import UsageError, closest
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import SplitView, check_corpus, relation
+from tests.data_files import data_of
 
 
 @pytest.mark.parametrize(
@@ -45,16 +47,7 @@ def test_an_unknown_corpus_is_rejected_with_those_that_exist(con: duckdb.DuckDBP
 
 @pytest.mark.parametrize(
     ("query", "expected", "step"),
-    [
-        ("from turn", "one of: main.turns,", "talkhouse views"),
-        ("from dbdc.breakdown_detection", "one of: dbdc3.breakdown_detection,", "talkhouse views"),
-        ("select split from main.turns", "'split' is in: main.examples, main.records,", "talkhouse views NAME"),
-        ("select turns.split from main.turns", "'split' is in: main.examples, main.records,", "talkhouse views NAME"),
-        ("select txt from main.turns", "a column such as: text", "talkhouse views NAME"),
-        ("select xyzzy_plugh from main.turns", "", "talkhouse views NAME"),
-        ("selct 1", "", "at the mark"),
-        ("select foo(1)", "", "talkhouse views NAME"),
-    ],
+    data_of(__file__)["a_query_that_fails_gets_suggestions"],
 )
 def test_a_query_that_fails_gets_suggestions(
     con: duckdb.DuckDBPyConnection, query: str, expected: str, step: str
@@ -67,22 +60,7 @@ def test_a_query_that_fails_gets_suggestions(
     assert step in found.next_step
 
 
-VIEWS = """
-create schema toy; create schema "select";
-create view toy.mood as select 1 as example_index, 'dev' as split, true as is_default;
-create view toy.mood_dev as select * from toy.mood where split = 'dev' and is_default;
-create view toy."mood_it's ""odd"" too" as select * from toy.mood where split = 'it''s "odd" too';
-create view toy.mood_10 as select * from toy.mood;
-create view toy.mood_10_dev as select * from toy.mood_10 where split = 'dev';
-create view "select".mood as from toy.mood;
-create view "select".mood_dev as select * from "select".mood where split = 'dev';
--- Somebody's own.
-create view toy.mood_mine as select * from toy.mood where example_index = 1;
-create view toy.mood_test as select * from toy.mood where split = 'train';
-create view toy.mood_old as select * from toy.mood where split = 'old' and not is_default;
-create view toy.mood_few as select example_index from toy.mood where split = 'few';
-create view toy.calm_dev as select * from toy.mood where split = 'dev';
-"""
+VIEWS = sql_of(__file__, "relations_views")
 
 
 def test_a_view_of_a_split_has_its_name_and_its_query() -> None:
@@ -102,6 +80,6 @@ def test_a_build_makes_no_other_views_beside_the_catalogues(con: duckdb.DuckDBPy
     written = {view.full_name: view for view in catalogue().views}
     split_views = Warehouse(con).split_views
     assert split_views.keys() == views - written.keys()
-    made = {split_view(written[view.task], view.split, only_default=True).full_name for view in split_views.values()}
-    assert made == split_views.keys()
+    derived = {split_view(written[view.task], view.split, only_default=True).full_name for view in split_views.values()}
+    assert derived == split_views.keys()
     assert all(view.only_default for view in split_views.values())

@@ -24,27 +24,11 @@ from talkhouse.warehouse.rows_hash import (
     table_hashes,
     task_hashes,
 )
+from tests.data_files import data_of
 from tests.samples import PICTURES, RELEASES
 
 NONE = "0" * 64
-DIFFERENT = {
-    "a row twice": ("values (1), (1)", "values (1)"),
-    "two pairs": ("values (1), (1)", "values (2), (2)"),
-    "a row less": ("values (1), (2)", "values (1)"),
-    "columns exchanged": ("select 1 as a, 2 as b", "select 2 as a, 1 as b"),
-    "null and nothing": ("select null::varchar", "select ''"),
-    "nulls in other columns": ("select 'a' as a, null as b", "select null as a, 'a' as b"),
-    "a value that looks like a column": ("select '1:x,b=1:y' as a", "select 'x' as a, 'y' as b"),
-    "zeros": ("select 0.0::double as a", "select -0.0::double as a"),
-    "zeros in a list": ("select [0.0::double] as a", "select [-0.0::double] as a"),
-    "times in a list": ("select [timestamp '2020-01-01 00:00:00.1'] as a", "select [timestamp '2020-01-01'] as a"),
-    "an empty list and null": ("select []::integer[] as a", "select null::integer[] as a"),
-    "a list with null and an empty one": ("select [null]::integer[] as a", "select []::integer[] as a"),
-    "a struct of null and null": ("select {'a': null::integer} as a", "select null::struct(a integer) as a"),
-    "items in another order": ("select ['a', 'b'] as a", "select ['b', 'a'] as a"),
-    "blanks in JSON": ("""select '{"a": 1}'::json as a""", """select '{"a":1}'::json as a"""),
-    "accents": ("select chr(233) as a", "select 'e' || chr(769) as a"),
-}
+DIFFERENT = data_of(__file__)["different"]
 VALUES = """
 select 'é, "1" ' || chr(128512) as text, '' as empty, null::varchar as nothing, -7::bigint as number, true as truth,
     -0.0::double as zero, 'nan'::double as nan, '-inf'::double as infinite, 1e22::double as large, 0.1::double as tenth,
@@ -89,36 +73,39 @@ def test_plain_python_gives_the_same_of_every_kind_of_value_and_every_table_and_
     assert rows_hash(con, VALUES) == recomputed(con, VALUES)
     database = con.execute("select current_database()").fetchall()[0][0]
     tables, tasks = table_hashes(con, database), task_hashes(con, database)
-    of_all = {name: sum(one.rows for one in tables if one.table == name) for name in {one.table for one in tables}}
+    of_all = {
+        name: sum(table.rows for table in tables if table.table == name) for name in {table.table for table in tables}
+    }
     assert of_all == {name: con.sql(f"from {name}").shape[0] for name in of_all}
     assert {"main.turns", "meta.rules", "meta.query_files" if "meta.query_files" in of_all else "meta.checks"} <= {
         *of_all
     }
-    for one in tables:
-        if one.table in ("main.turns", "main.records", "main.corpora"):
-            of = "starts_with(dialogue_id, $1 || ':')" if one.table == "main.turns" else "corpus_id = $1"
-            query = f"from {one.table} where {of.replace('$1', repr(one.corpus))}"
-            assert RowsHash(one.rows, one.hash) == recomputed(con, query), one
-        elif one.table in VOLATILE and one.corpus == SHARED and one.table != "meta.findings":
-            assert RowsHash(one.rows, one.hash) == recomputed(con, f"from {one.table}", VOLATILE[one.table])
+    for table in tables:
+        if table.table in ("main.turns", "main.records", "main.corpora"):
+            of = "starts_with(dialogue_id, $1 || ':')" if table.table == "main.turns" else "corpus_id = $1"
+            query = f"from {table.table} where {of.replace('$1', repr(table.corpus))}"
+            assert RowsHash(table.rows, table.hash) == recomputed(con, query), table
+        elif table.table in VOLATILE and table.corpus == SHARED and table.table != "meta.findings":
+            assert RowsHash(table.rows, table.hash) == recomputed(con, f"from {table.table}", VOLATILE[table.table])
     assert len(tasks) > 40
     for task in tasks:
-        columns = con.sql(f"from {task.task}").columns
-        if "release" in columns or task.release is None:
+        if "release" in con.sql(f"from {task.task}").columns or task.release is None:
             of = f"split = '{task.split}'" + (f" and release = '{task.release}'" if task.release else "")
             query = f"from {task.task} where {of}"
             assert (task.rows, task.hash) == recomputed(con, query)
             assert (task.rows, task.content_hash) == recomputed(con, query, PLACES)
-    lines = [f"{one.table}\t{one.corpus}\t{one.rows}\t{one.hash}" for one in tables if one.table[:5] == "main."]
-    lines += [f"{one.task}\t{one.release or ''}\t{one.split}\t{one.rows}\t{one.hash}" for one in tasks]
+    lines = [
+        f"{table.table}\t{table.corpus}\t{table.rows}\t{table.hash}" for table in tables if table.table[:5] == "main."
+    ]
+    lines += [f"{task.task}\t{task.release or ''}\t{task.split}\t{task.rows}\t{task.hash}" for task in tasks]
     assert content_id(tables, tasks) == sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("one", "other"), DIFFERENT.values(), ids=DIFFERENT)
-def test_it_is_another_for_other_rows(one: str, other: str) -> None:
+@pytest.mark.parametrize(("first", "other"), DIFFERENT.values(), ids=DIFFERENT)
+def test_it_is_another_for_other_rows(first: str, other: str) -> None:
     with duckdb.connect() as con:
-        assert rows_hash(con, one) != rows_hash(con, other)
+        assert rows_hash(con, first) != rows_hash(con, other)
 
 
 @pytest.mark.slow
@@ -134,12 +121,13 @@ def test_the_order_of_rows_and_columns_the_sign_of_nan_and_columns_without_value
 
 @pytest.mark.slow
 def test_all_examples_of_a_task_are_hashed_in_the_splits_that_are_published(con: duckdb.DuckDBPyConnection) -> None:
-    database = con.execute("select current_database()").fetchall()[0][0]
-    tasks = task_hashes(con, database)
+    tasks = task_hashes(con, con.execute("select current_database()").fetchall()[0][0])
     for name in {task.task for task in tasks}:
-        published = [(one.release, one.split, one.rows, one.fingerprint) for one in splits(con, *name.split("."))]
+        published = [
+            (split.release, split.split, split.rows, split.fingerprint) for split in splits(con, *name.split("."))
+        ]
         assert published == [
-            (one.release, one.split, one.rows, one.view_fingerprint) for one in tasks if one.task == name
+            (task.release, task.split, task.rows, task.view_fingerprint) for task in tasks if task.task == name
         ]
     assert {task.release for task in tasks if "release" not in con.sql(f"from {task.task}").columns} > {None}
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import duckdb
 
+from talkhouse.export.export import settings
+from talkhouse.export.formats import Tool
+from talkhouse.export.selection import NO_FILTERS, Filters
 from talkhouse.packages.export import WrittenPackage, export_package
-from talkhouse.query.export import settings
-from talkhouse.query.formats import Tool
-from talkhouse.query.selection import NO_FILTERS, Filters
 from talkhouse.schema.sql import dicts
 from talkhouse.warehouse.opened import opened
 
@@ -144,9 +144,9 @@ def _check_conversations(files: Files, con: duckdb.DuckDBPyConnection, corpus_id
             assert meta[names] == sorted({record[column] for record in records} - {None})
         assert meta["split"] == (meta["splits"][0] if len(meta["splits"]) == 1 else None)
         assert meta["participants"] == [
-            {"speaker_id": who, "role": one["role"], "speaks": (row["dialogue_id"], who) in speaking}
-            for one in people
-            if one["dialogue_id"] == row["dialogue_id"] and (who := one["speaker_id"])
+            {"speaker_id": who, "role": person["role"], "speaks": (row["dialogue_id"], who) in speaking}
+            for person in people
+            if person["dialogue_id"] == row["dialogue_id"] and (who := person["speaker_id"])
         ]
         for each in meta["persona_lists"] or ():
             place = (each["record_id"], each["turn_index"], each["persona_set"], each["speaker_id"])

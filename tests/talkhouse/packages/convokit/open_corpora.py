@@ -9,7 +9,7 @@ from convokit import Corpus  # type: ignore[import-not-found]
 
 
 def opened(folder: Path) -> dict[str, Any]:
-    """Return what ConvoKit has of a folder, and what is wrong with it by its own functions."""
+    """Return a folder as ConvoKit reads it, and the errors that its own functions find."""
     corpus = Corpus(filename=str(folder))
     wrong = []
     for conversation in corpus.iter_conversations():

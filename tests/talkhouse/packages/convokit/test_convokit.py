@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.build.run import build
+from talkhouse.export.selection import Filters
 from talkhouse.ingest.progress import Silent
-from talkhouse.query.selection import Filters
+from talkhouse.load.run import build
 from talkhouse.schema.errors import UsageError
 from tests.commands import run
 from tests.conftest import invented_builds
+from tests.data_files import data_of
 from tests.lanes import first_quick
 from tests.samples import GROUPS, PICTURES, POSTS, RELEASES, SUGGESTIONS
 from tests.talkhouse.packages.convokit.files import Files, check, export, labels_of
@@ -33,8 +34,7 @@ def test_the_files_have_all_that_the_tables_have(sample: Path, tmp_path: Path, c
     names = {path.name: path for path in (tmp_path / "out").iterdir()}
     data = {"utterances.jsonl", "speakers.json", "conversations.json", "corpus.json", "index.json"}
     assert names.keys() == data | {"LICENSE.md", "CITATION.cff", "citation.bib", "manifest.json"}
-    manifest = json.loads(names["manifest.json"].read_text())
-    assert {file["path"] for file in manifest["files"]} == data
+    assert {file["path"] for file in json.loads(names["manifest.json"].read_text())["files"]} == data
     for file in written.files:
         assert hashlib.sha256(names[file["path"]].read_bytes()).hexdigest() == file["sha256"]
 
@@ -192,21 +192,7 @@ def test_replies_parts_spans_and_turns_that_several_say(filled: Path, tmp_path: 
     assert {each["meta"]["replies"] for each in files.conversations.values()} == {"published"}
 
 
-TREE = """
-title = "Trees"
-licence = "CC0-1.0"
-citation = "Nobody"
-format = "tree"
-[[files]]
-path = "**"
-[dialogue]
-turns = "prompt"
-[turn]
-id = "message_id"
-text = "text"
-role = "role"
-replies = "replies"
-"""
+TREE = data_of(__file__)["tree"]
 
 
 @pytest.mark.slow
@@ -255,9 +241,9 @@ def test_filters_take_records_with_what_came_with_them(sample: Path, tmp_path: P
         (record,) = conversation["meta"]["records"]
         assert record["release"] == RELEASES
         assert record in whole.conversations[dialogue_id]["meta"]["records"]
-    kept = {record["record_id"] for each in some.conversations.values() for record in each["meta"]["records"]}
+    records = {record["record_id"] for each in some.conversations.values() for record in each["meta"]["records"]}
     labels = labels_of(some, RELEASES)
-    assert labels == {label: count for label, count in labels_of(whole, RELEASES).items() if label[3] in kept}
+    assert labels == {label: count for label, count in labels_of(whole, RELEASES).items() if label[3] in records}
     assert 0 < len(some.utterances) < len(whole.utterances)
 
 
@@ -280,14 +266,16 @@ def test_pseudonyms_are_the_same_in_all_files(sample: Path, tmp_path: Path, key:
     assert [each["text"] for each in hidden.utterances] == [each["text"] for each in plain.utterances]
     for utterance in hidden.utterances:
         meta = hidden.conversations[utterance["conversation_id"]]["meta"]
-        assert utterance["speaker"] in {one["speaker_id"] for one in meta["participants"] if one["speaks"]}
+        assert utterance["speaker"] in {
+            participant["speaker_id"] for participant in meta["participants"] if participant["speaks"]
+        }
     assert hidden.corpus["pseudonyms"]
     assert {**hidden.corpus, "pseudonyms": None} == {**plain.corpus, "pseudonyms": None}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "filters", "said"),
+    ("name", "filters", "message"),
     [
         ("bi.turns", Filters(), "--for convokit exports corpora, and 'bi.turns' is not one"),
         ("dbdc", Filters(), RELEASES),
@@ -296,8 +284,8 @@ def test_pseudonyms_are_the_same_in_all_files(sample: Path, tmp_path: Path, key:
         (RELEASES, Filters(where="no_column = 1"), "no_column"),
     ],
 )
-def test_what_can_not_be_exported(sample: Path, tmp_path: Path, name: str, filters: Filters, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_can_not_be_exported(sample: Path, tmp_path: Path, name: str, filters: Filters, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         export(sample, name, tmp_path / "out", filters)
     assert list(tmp_path.iterdir()) == []
 

@@ -27,12 +27,12 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(python: Path, folders: list[Path], home: Path) -> dict[str, Any]:
-    """Return what ConvoKit has of folders; it writes its settings into the home, and reads files as the locale says."""
+    """Return folders as ConvoKit reads them, in the encoding of the locale; it writes its settings into the home."""
     program = Path(__file__).with_name("open_corpora.py")
     variables = {"HOME": str(home), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     words = [f"{name}={value}" for name, value in variables.items()]
-    said = outside.run(["env", *words, str(python), str(program), *map(str, folders)], home)
-    found: dict[str, Any] = json.loads(said.splitlines()[-1])
+    output = outside.run(["env", *words, str(python), str(program), *map(str, folders)], home)
+    found: dict[str, Any] = json.loads(output.splitlines()[-1])
     return found
 
 
@@ -47,7 +47,7 @@ def same(files: Files, seen: dict[str, Any]) -> None:
 
 
 def dumped(folder: Path) -> Files:
-    """Return what ConvoKit has written, without the attribute that it has made of ``is_ai``."""
+    """Return the files that ConvoKit has written, without the attribute that it derives from ``is_ai``."""
     files = Files.read(folder)
     for speaker in files.speakers.values():
         speaker["meta"].pop("is_ai", None)
@@ -107,8 +107,8 @@ def test_the_page_on_convokit_is_run(sample: Path, tmp_path: Path, python: Path)
     printed = outside.run(["env", f"HOME={tmp_path}", str(python), "-c", program], tmp_path)
     assert "Number of Utterances: 107" in printed
     assert any("['" in line for line in printed.splitlines())
-    one = Files.read(tmp_path / "one-release")
-    assert {len(conversation["meta"]["records"]) for conversation in one.conversations.values()} == {1}
+    files = Files.read(tmp_path / "one-release")
+    assert {len(conversation["meta"]["records"]) for conversation in files.conversations.values()} == {1}
 
 
 def test_convokit_opens_published_corpora(real_warehouse: Path, tmp_path: Path, python: Path) -> None:
