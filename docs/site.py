@@ -16,6 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+UNSEARCHED = ("decisions/0*.md", "CHANGELOG.md", "changelog-*.md")
+"""Pages that the search leaves out: they would hide the pages that explain how something works today."""
+
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#]+)")
 
 
@@ -51,7 +54,8 @@ def lay_out(folder: Path) -> None:
             meant = (ROOT / source.parent / link[0]).resolve().relative_to(ROOT)
             return Path(os.path.relpath(places.get(meant, meant), place.parent)).as_posix()
 
-        target.write_text(_LINK.sub(moved, (ROOT / source).read_text(encoding="utf-8")), encoding="utf-8")
+        front = "---\nsearch:\n  exclude: true\n---\n\n" if any(map(place.match, UNSEARCHED)) else ""
+        target.write_text(front + _LINK.sub(moved, (ROOT / source).read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def make(site: Path) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser
 
-from talkhouse.build.run import build
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from tests.browser import Visit, launched, served, visit
 
 WIDTHS = (390, 1_400)
