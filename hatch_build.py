@@ -1,10 +1,11 @@
-"""Makes, with the wheel, what the first build on a machine would else have to make, and puts it beside the code.
+"""Makes, with the wheel, what the first build on a machine would else have to make, and the README of an index.
 
-It is what ``talkhouse/system/cache.py`` keeps after a build of the samples, under the same names: who has the wheel and
-the same DuckDB copies it, everybody else makes it at the first build. In a clone, ``uv sync`` runs this.
+The former is what ``talkhouse/system/cache.py`` keeps after a build of the samples, under the same names: who has the
+wheel and the same DuckDB copies it, everybody else makes it at the first build. In a clone, ``uv sync`` runs this.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 _AT_THE_TOP = ("ingest", "migrations", "queries", "schema")
 
@@ -22,7 +24,7 @@ import sys
 from pathlib import Path
 from sqlalchemy.dialects import registry
 registry.register("talkhouse", "talkhouse.schema.dialect", "TalkhouseDialect")  # it is not installed yet
-from talkhouse.build.template import open_template
+from talkhouse.load.template import open_template
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.translation.translate import left_out
@@ -54,3 +56,20 @@ class Shipped(BuildHookInterface[Any]):
                 shipped.mkdir()
                 for file in Path(home).rglob("talkhouse/*-*.*"):
                     shutil.copyfile(file, shipped / file.name)
+
+
+class IndexReadme(MetadataHookInterface):
+    """Makes a README for a package index, which has no other file of the repository."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Lead its links to ``[project.urls] Source``; without that, leave them and the pictures out."""
+        source = metadata.get("urls", {}).get("Source")
+
+        def moved(link: re.Match[str]) -> str:
+            if source:
+                return f"{link[1]}[{link[2]}]({source}/{'raw' if link[1] else 'blob'}/HEAD/{link[3]})"
+            return "" if link[1] else link[2]
+
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        text = re.sub(r"(!?)\[([^]]+)\]\((?!https?:|#)([^)]+)\)", moved, text)
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}

@@ -13,18 +13,72 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.machine import machine
 from benchmarks.measure import Run, SideFailed, run
-from benchmarks.report import draw, markdown
-from benchmarks.results import Measured, Result, as_json, parted
+from benchmarks.report import as_json, draw, machine, markdown
+from benchmarks.results import Measured, Result, parted
 from benchmarks.scenario import Case, Scenario
-from benchmarks.scenarios import SCENARIOS
+from benchmarks.scenarios import (
+    commands,
+    dashboard,
+    decode,
+    dump,
+    export,
+    files,
+    frames,
+    lake,
+    mantis,
+    mpchat,
+    negatives,
+    overlap,
+    own,
+    publish,
+    report,
+    score,
+    search,
+    spark,
+    states,
+    views,
+)
+
+SCENARIOS: tuple[Scenario, ...] = (
+    commands.COMMANDS,
+    commands.SAMPLES,
+    mantis.JSON,
+    files.SCENARIO,
+    mantis.RANKING,
+    mantis.JSON_GROWTH,
+    files.GROWTH,
+    mantis.RANKING_GROWTH,
+    views.VIEWS,
+    views.LOOKUP,
+    search.SEARCH,
+    dashboard.SCENARIO,
+    report.SCENARIO,
+    publish.SCENARIO,
+    states.RELEASES,
+    states.DIFF,
+    score.SCENARIO,
+    overlap.SCENARIO,
+    search.RANKED,
+    export.SCENARIO,
+    export.CHAT,
+    lake.SCENARIO,
+    spark.SCENARIO,
+    mpchat.SCENARIO,
+    frames.SCENARIO,
+    own.OWN,
+    own.JOBS,
+    decode.SCENARIO,
+    dump.SCENARIO,
+    negatives.SCENARIO,
+)
+"""In the order in which they run."""
 
 _REPEAT = 5
 _QUICK_REPEAT = 3
 
 
-def measured(scenario: Scenario, case: Case, repeat: int) -> list[Result]:
+def measured(scenario: Scenario, name: str, case: Case, repeat: int) -> list[Result]:
     """Run the sides of a case in turn; one that fails is not run again."""
     runs: dict[str, list[Run]] = {side.name: [] for side in case.sides}
     failures: dict[str, str] = {}
@@ -32,16 +86,16 @@ def measured(scenario: Scenario, case: Case, repeat: int) -> list[Result]:
         for side in case.sides:
             if side.name in failures:
                 continue
-            print(f"{scenario.name}, {case.name}: {side.name}, {number} of {repeat}", file=sys.stderr, flush=True)
+            print(f"{scenario.name}, {name}: {side.name}, {number} of {repeat}", file=sys.stderr, flush=True)
             try:
-                one = run(side)
+                measured = run(side)
             except SideFailed as reason:
                 failures[side.name], runs[side.name] = str(reason), []
                 continue
             if number:
-                runs[side.name].append(one)
+                runs[side.name].append(measured)
     sides = [Measured(side.name, tuple(runs[side.name]), failures.get(side.name)) for side in case.sides]
-    return parted(Result(scenario, case.name, case.size, tuple(sides)))
+    return parted(Result(scenario, name, case.size, tuple(sides)))
 
 
 def wanted(scenario: Scenario, *, is_quick: bool, only_bars: bool) -> tuple[str, ...]:
@@ -65,7 +119,7 @@ def results(names: list[str], repeat: int, *, is_quick: bool, only_bars: bool, f
                 with tempfile.TemporaryDirectory(dir=common) as place:
                     case = scenario.cases[name](Path(place))
                     case = replace(case, sides=case.sides[:2]) if only_bars else case
-                    done += measured(scenario, case, repeat)
+                    done += measured(scenario, name, case, repeat)
     return done
 
 
@@ -75,7 +129,7 @@ def main() -> None:
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small files and three rounds: five minutes")
     size.add_argument("--bars", action="store_true", help="only the cases and sides that a bar is for")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", choices=[one.name for one in SCENARIOS])
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", choices=[item.name for item in SCENARIOS])
     parser.add_argument(
         "--repeat", type=int, help=f"rounds after the warm-up; {_REPEAT}, and {_QUICK_REPEAT} of --quick"
     )
@@ -92,11 +146,11 @@ def main() -> None:
     chosen = {"is_quick": arguments.quick, "only_bars": arguments.bars}
     done = results(arguments.only, repeat, **chosen, folder=arguments.files)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    report = markdown(facts, done)
-    (arguments.output / "results.md").write_text(report, encoding="utf-8")
+    text = markdown(facts, done)
+    (arguments.output / "results.md").write_text(text, encoding="utf-8")
     (arguments.output / "results.json").write_text(json.dumps(as_json(facts, done), indent=2), encoding="utf-8")
     draw(done, arguments.output / "ratios.png")
-    print(report)
+    print(text)
 
 
 if __name__ == "__main__":

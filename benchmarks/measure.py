@@ -75,14 +75,14 @@ def run(side: Side) -> Run:
     # What the system says begins with the memory of the parent: only where the process was too short to be looked at.
     peak = (memory.peak or used.ru_maxrss * 1024) / 1e6
     whole = Run(seconds, used.ru_utime + used.ru_stime, peak, _size(side.writes))
-    return _told(whole, json.loads(words.strip().splitlines()[-1])) if side.is_part else whole
+    return _reported(whole, json.loads(words.strip().splitlines()[-1])) if side.is_part else whole
 
 
-def _told(whole: Run, told: dict[str, Any]) -> Run:
+def _reported(whole: Run, report: dict[str, Any]) -> Run:
     """Return a run with the times that the side told itself."""
-    if "seconds" in told:
-        return replace(whole, seconds=told["seconds"], cpu=told["cpu"])
-    return replace(whole, parts={name: replace(whole, **times) for name, times in told.items()})
+    if "seconds" in report:
+        return replace(whole, seconds=report["seconds"], cpu=report["cpu"])
+    return replace(whole, parts={name: replace(whole, **times) for name, times in report.items()})
 
 
 class _Memory(threading.Thread):
@@ -110,9 +110,9 @@ class _Memory(threading.Thread):
 def _resident(process: psutil.Process) -> int:
     total = 0
     try:
-        for one in (process, *process.children(recursive=True)):
+        for child in (process, *process.children(recursive=True)):
             try:
-                total += one.memory_info().rss
+                total += child.memory_info().rss
             except psutil.Error:
                 continue
     except psutil.Error:

@@ -1,8 +1,7 @@
 """What was measured, and what follows from it: medians, ratios, growth."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any
 
 from benchmarks.measure import Run
 from benchmarks.scenario import Scenario
@@ -17,7 +16,7 @@ class Measured:
     failure: str | None = None
 
     def median(self, measure: str) -> float | None:
-        """Return the median of a measure; None where there are no runs or nothing was written."""
+        """Return the median of a measure, or None if there are no runs or nothing was written."""
         values = [value for run in self.runs if (value := getattr(run, measure)) is not None]
         return median(values) if values else None
 
@@ -39,12 +38,12 @@ class Result:
         return f"{self.case}: {self.part}" if self.part else self.case
 
     def ratio(self, other: Measured) -> float | None:
-        """Return our time by that of another side: the median over the rounds; None where one has no runs."""
-        ours, theirs = self.measured[0].runs, other.runs
-        if not ours or not theirs:
+        """Return our time by that of another side: the median over the rounds, or None if one has no runs."""
+        own, peers = self.measured[0].runs, other.runs
+        if not own or not peers:
             return None
         name = self.scenario.measure
-        return median(getattr(a, name) / getattr(b, name) for a, b in zip(ours, theirs, strict=True))
+        return median(getattr(a, name) / getattr(b, name) for a, b in zip(own, peers, strict=True))
 
     @property
     def bar(self) -> float | None:
@@ -58,7 +57,7 @@ class Result:
 
     @property
     def is_kept(self) -> bool | None:
-        """Tell whether the bar is kept; None where there is none, or a side has no runs."""
+        """Whether the bar is kept, or None if there is none or a side has no runs."""
         ratio = self.ratio(self.measured[1]) if len(self.measured) > 1 else None
         return None if self.bar is None or ratio is None else ratio <= self.bar
 
@@ -83,19 +82,19 @@ def growth(results: list[Result]) -> list[tuple[str, float, float, float]]:
 
     ``results`` are of one part of a scenario.
     """
-    known = sorted((one for one in results if one.measured[0].runs), key=lambda one: one.size)
+    known = sorted((result for result in results if result.measured[0].runs), key=lambda result: result.size)
     if len(known) < 2:
         return []
     first = known[0]
     base, memory = (first.measured[0].median(name) or 0 for name in (first.scenario.measure, "peak"))
     return [
         (
-            one.name,
-            one.size / first.size,
-            (one.measured[0].median(one.scenario.measure) or 0) / base,
-            (one.measured[0].median("peak") or 0) / memory,
+            result.name,
+            result.size / first.size,
+            (result.measured[0].median(result.scenario.measure) or 0) / base,
+            (result.measured[0].median("peak") or 0) / memory,
         )
-        for one in known[1:]
+        for result in known[1:]
     ]
 
 
@@ -104,32 +103,8 @@ def bend(results: list[Result]) -> float | None:
 
     None where there are fewer than three cases, or one has no runs.
     """
-    points = sorted((one.size, one.measured[0].median(one.scenario.measure) or 0) for one in results)
+    points = sorted((result.size, result.measured[0].median(result.scenario.measure) or 0) for result in results)
     if len(points) < 3 or not all(time for _, time in points):
         return None
     (size, time), (second_size, second), (last_size, last) = points[0], points[1], points[-1]
     return last / (time + (second - time) / (second_size - size) * (last_size - size))
-
-
-def as_json(machine: dict[str, str], results: list[Result]) -> dict[str, Any]:
-    """Return everything, each run too."""
-    return {
-        "machine": machine,
-        "results": [
-            {
-                "scenario": one.scenario.name,
-                "title": one.scenario.title,
-                "case": one.name,
-                "size": one.size,
-                "measure": one.scenario.measure,
-                "bar": one.bar,
-                "limit": one.limit,
-                "kept": one.is_kept,
-                "sides": [
-                    asdict(side) | {"ratio": None if side is one.measured[0] else one.ratio(side)}
-                    for side in one.measured
-                ],
-            }
-            for one in results
-        ],
-    }

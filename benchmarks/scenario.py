@@ -1,7 +1,8 @@
 """What a scenario is: one job, done in several ways on the same files."""
 
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,11 +31,10 @@ class Side:
 class Case:
     """A scenario at one size, with its files made."""
 
-    name: str
     sides: tuple[Side, ...]
     """The first is ours, the second what the bar compares it with."""
     size: float = 0
-    """Megabytes of input, or whatever ``unit`` says; for growth."""
+    """Megabytes of input, or whatever else it grows with."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Scenario:
 
     name: str
     title: str
-    cases: dict[str, Callable[[Path], Case]]
+    cases: Mapping[str, Callable[[Path], Case]]
     """By name, what makes the files of a case in a folder of its own and gives it. The folder above it lasts as long as
     the whole run: for files of several scenarios."""
     quick: tuple[str, ...]
@@ -67,15 +67,15 @@ class Scenario:
         return tuple(case for case in self.cases if self.grows or case in meant)
 
 
-def talkhouse(*arguments: str | Path, name: str = "Talkhouse", writes: Path | None = None) -> Side:
+def command(*arguments: str | Path, name: str = "Talkhouse", writes: Path | None = None) -> Side:
     """Return the side that runs our command."""
     return Side(name, (*TALKHOUSE, *map(str, arguments)), writes)
 
 
-def ingest(corpus: str, source: Path, *options: str) -> Side:
-    """Return the side that loads files into a warehouse beside them, as a user does."""
-    database = source.parent / "talkhouse" / "warehouse.duckdb"
-    return talkhouse("ingest", corpus, source, *options, "--db", database, name="talkhouse ingest", writes=database)
+def ingest(corpus: str, source: Path, *options: str, database: Path | None = None) -> Side:
+    """Return the side that loads files into a warehouse, by default one next to them, as a user does."""
+    database = database or source.parent / "talkhouse" / "warehouse.duckdb"
+    return command("ingest", corpus, source, *options, "--db", database, name="talkhouse ingest", writes=database)
 
 
 def peer(
@@ -94,16 +94,33 @@ def peer(
 def module(
     name: str, module_name: str, *arguments: str | Path, writes: Path | None = None, is_part: bool = True
 ) -> Side:
-    """Return the side that runs a module of ours (``python -m``), such as one that asks a warehouse in Python."""
+    """Return the side that runs a scenario's own module (``python -m``), such as one that asks a warehouse in Python.
+
+    What the module imports at its top is part of a process that is measured.
+    """
     return Side(name, (sys.executable, "-m", module_name, *map(str, arguments)), writes, is_part)
 
 
-def growing(name: str, title: str, make: Callable[[str, int, Path], Case], sizes: dict[str, int]) -> Scenario:
+def large_warehouse(folder: Path, share: float, mantis: float | None = None) -> Path:
+    """Return a warehouse that the scenarios of a run have in common, made by the first that asks for it.
+
+    ``folder`` is that of the case; for the shares see ``benchmarks.warehouses``.
+    """
+    path = folder.parent / f"large_{share:g}_{mantis or share:g}.duckdb"
+    if not path.exists():
+        # In a process of its own, for its memory.
+        program = [sys.executable, "-m", "benchmarks.warehouses", str(path), "--share", str(share)]
+        program += ["--mantis", str(mantis)] if mantis else []
+        subprocess.run(program, check=True, stdout=sys.stderr)
+    return path
+
+
+def growing(name: str, title: str, make: Callable[[int, Path], Case], sizes: dict[str, int]) -> Scenario:
     """Return the scenario in which our side does a job alone at several sizes; ``make`` gives the case of a size."""
 
-    def alone(case: str, size: int, folder: Path) -> Case:
-        made = make(case, size, folder)
-        return replace(made, sides=made.sides[:1])
+    def alone(size: int, folder: Path) -> Case:
+        case = make(size, folder)
+        return replace(case, sides=case.sides[:1])
 
-    cases = {case: partial(alone, case, size) for case, size in sizes.items()}
+    cases = {case: partial(alone, size) for case, size in sizes.items()}
     return Scenario(name, title, cases, quick=(), measure="cpu", grows=True)

@@ -23,17 +23,17 @@ speakers: dict[str, Speaker] = {}
 utterances = []
 for key, dialogue in dialogues.items():
     before = None
-    for number, said in enumerate(dialogue["utterances"]):
-        person = str(said["user_id"])
-        speaker = speakers.setdefault(person, Speaker(id=person, meta={"name": said["user_name"]}))
+    for number, spoken in enumerate(dialogue["utterances"]):
+        person = str(spoken["user_id"])
+        speaker = speakers.setdefault(person, Speaker(id=person, meta={"name": spoken["user_name"]}))
         utterance = Utterance(
             id=f"{key}-{number}",
             speaker=speaker,
             conversation_id=f"{key}-0",
             reply_to=before,
-            timestamp=said["utterance_time"],
-            text=said["utterance"],
-            meta={name: said[name] for name in ("utterance_pos", "actor_type", "votes", "id", "is_answer")},
+            timestamp=spoken["utterance_time"],
+            text=spoken["utterance"],
+            meta={name: spoken[name] for name in ("utterance_pos", "actor_type", "votes", "id", "is_answer")},
         )
         utterances.append(utterance)
         before = utterance.id

@@ -25,7 +25,7 @@ def normalised(text: str) -> list[str]:
 
 
 def f1(guess: list[str], answer: list[str]) -> float:
-    """Return how far two texts have the same tokens."""
+    """Return the F1 of the tokens of two texts."""
     same = (Counter(guess) & Counter(answer)).total()
     return 2 * same / (len(guess) + len(answer)) if same else 0.0
 
@@ -33,9 +33,9 @@ def f1(guess: list[str], answer: list[str]) -> float:
 bleu = overlap = reciprocal = 0.0
 rows = polars.read_parquet(sys.argv[1])
 for guess, answer, scores in rows.iter_rows():
-    said, wanted = normalised(guess), normalised(answer)
-    overlap += f1(said, wanted)
-    bleu += sentence_bleu([wanted], said, weights=WEIGHTS, smoothing_function=SMOOTH)
+    predicted, wanted = normalised(guess), normalised(answer)
+    overlap += f1(predicted, wanted)
+    bleu += sentence_bleu([wanted], predicted, weights=WEIGHTS, smoothing_function=SMOOTH)
     ranking = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
     reciprocal += 1 / (1 + ranking.index(0))
 print(overlap / rows.height, bleu / rows.height, reciprocal / rows.height)

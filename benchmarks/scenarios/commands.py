@@ -1,12 +1,11 @@
-"""What a command costs before it begins: processes that do next to nothing, beside the libraries that they need."""
+"""What a command costs before it begins, and the first build: compared with the libraries that they need."""
 
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks.scenario import TALKHOUSE, Case, Scenario, Side, talkhouse
+from benchmarks.scenario import TALKHOUSE, Case, Scenario, Side, command
 
 _COMMANDS = {
     "--version": ("click", 0.12),
@@ -17,25 +16,56 @@ _COMMANDS = {
 }
 """What each imports at least, and the seconds that it may take on a quiet machine."""
 
+_BUILD = "duckdb, polars, sqlalchemy"
+"""What a build imports at least."""
 
-def _case(folder: Path, *, name: str) -> Case:
+
+def _idle(name: str, folder: Path) -> Case:
     database = folder / "samples.duckdb"
     arguments: list[str | Path] = [name.partition(",")[0]]
     if name[0] != "-":
         subprocess.run([*TALKHOUSE, "build", "--db", str(database)], check=True, capture_output=True)
         arguments += [*(["select 1"] if name == "sql" else []), "--db", database]
-    libraries = Side("python, imports alone", (sys.executable, "-c", f"import {_COMMANDS[name][0]}"))
-    return Case(name, (talkhouse(*arguments, name=f"talkhouse {arguments[0]}"), libraries))
+    libraries, _ = _COMMANDS[name]
+    return Case((command(*arguments, name=f"talkhouse {arguments[0]}"), _imports(libraries)))
 
 
-_CASES: dict[str, Callable[[Path], Case]] = {name: partial(_case, name=name) for name in _COMMANDS}
+def _build(folder: Path) -> Case:
+    database = folder / "samples.duckdb"
+    return Case((command("build", "--db", database, name="talkhouse build", writes=database), _imports(_BUILD)))
 
-SCENARIO = Scenario(
+
+def _first(folder: Path) -> Case:
+    cache = folder / "cache"
+    build = (*TALKHOUSE, "build", "--dry-run", "--db", str(folder / "samples.duckdb"))
+    own = Side("talkhouse build --dry-run", ("env", f"XDG_CACHE_HOME={cache}", *build), cache)
+    return Case((own, _imports(_BUILD)))
+
+
+def _imports(libraries: str) -> Side:
+    return Side("python, imports alone", (sys.executable, "-c", f"import {libraries}"))
+
+
+COMMANDS = Scenario(
     name="commands",
     title="Start a command",
-    cases=_CASES,
-    quick=tuple(_CASES),
+    cases={name: partial(_idle, name) for name in _COMMANDS},
+    quick=tuple(_COMMANDS),
     limit={name: seconds for name, (_, seconds) in _COMMANDS.items()},
     measure="cpu",
     notes=("All are whole processes.",),
+)
+
+SAMPLES = Scenario(
+    name="samples",
+    title="Build from nothing: the bundled samples",
+    cases={"samples": _build, "first on a machine": _first},
+    quick=("samples", "first on a machine"),
+    bar={"samples": 2.5},
+    limit={"samples": 1.5, "first on a machine": 2},
+    measure="cpu",
+    notes=(
+        "All are whole processes; ours makes a warehouse of five corpora with its checks and views.",
+        "The first on a machine has an empty cache folder: it copies what came with the code, if of its DuckDB.",
+    ),
 )

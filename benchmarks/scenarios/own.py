@@ -1,11 +1,15 @@
-"""One's own files, declared by options, beside DuckDB's typed read of the same file into tables."""
+"""One's own files: declared by options, compared with DuckDB's typed read; and many, by two processes and by one."""
 
+import csv
+import json
+import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from benchmarks.scenario import Case, Scenario, ingest, peer
-from benchmarks.shapes.own import Inventor, convokit, formats, lines, table
+from benchmarks.scenario import Case, Scenario, command, ingest, peer
 
 _MEMORY = "2GB"
 _MESSAGE = "struct(message_id varchar, text varchar, role varchar, lang varchar, rank integer, replies json[])"
@@ -62,40 +66,61 @@ _ENDINGS = {"table": "own.csv", "convokit": "own_talks"}
 _ROWS = 11_200
 """Rows of a megabyte of the table."""
 
+_PAGE = """title = "Own talks"
+format = "chat"
+[dialogue]
+id = "id"
+[turn]
+speaker = "name"
+said_at = "at"
+[[files]]
+path = "*.jsonl"
+"""
 
-def _write(kind: str, path: Path, megabytes: float) -> None:
-    if kind == "table":
-        table(path, round(megabytes * _ROWS))
-    elif kind == "convokit":
-        convokit(path, megabytes)
-    else:
-        lines(path, megabytes, dict(formats(Inventor()))[kind])
 
-
-def _case(name: str, kind: str, megabytes: float, folder: Path) -> Case:
+def _declared(kind: str, megabytes: float, folder: Path) -> Case:
     shape, source = _KINDS[kind], folder / _ENDINGS.get(kind, "own.jsonl")
-    _write(kind, source, megabytes)
+    if kind == "table":
+        _write_table(source, round(megabytes * _ROWS))
+    elif kind == "convokit":
+        _write_convokit(source, megabytes)
+    else:
+        _write_lines(source, megabytes, getattr(Inventor(), kind))
     read = source / "utterances.jsonl" if kind == "convokit" else source
     database = folder / "duckdb" / "tables.duckdb"
-    told = [*filter(None, (shape.columns, shape.turns))]
+    hints = [*filter(None, (shape.columns, shape.turns))]
     sides = (
         ingest("own_talks", source, *shape.options, "--memory-limit", _MEMORY),
-        peer("DuckDB, typed", "duckdb_own", read, database, _MEMORY, *told, writes=database),
+        peer("DuckDB, typed", "duckdb_own", read, database, _MEMORY, *hints, writes=database),
     )
-    return Case(name, sides, read.stat().st_size / 1e6)
+    return Case(sides, read.stat().st_size / 1e6)
 
 
-def _named(kind: str, megabytes: float) -> tuple[str, partial[Case]]:
-    name = f"{kind} {megabytes:.0f} MB"
-    return name, partial(_case, name, kind, megabytes)
+def _many(files: int, folder: Path) -> Case:
+    corpus = folder / "data" / "own_talks"
+    corpus.mkdir(parents=True)
+    (corpus / "corpus.toml").write_text(_PAGE)
+    inventor, number = Inventor(), 0
+    for file in range(files):
+        number = _write_lines(corpus / f"{file:05}.jsonl", 3, inventor.named, number)
+    sides = []
+    for jobs in (2, 1):
+        database = folder / f"by_{jobs}" / "warehouse.duckdb"
+        arguments = ("--data", folder / "data", "--db", database, "--jobs", str(jobs))
+        sides.append(command("build", *arguments, name=f"talkhouse build --jobs {jobs}", writes=database))
+    return Case(tuple(sides), sum(path.stat().st_size for path in corpus.iterdir()) / 1e6)
 
 
-_SMALL = dict(_named(kind, 10) for kind in ("short", "table"))
+def _cases(sizes: dict[str, float]) -> dict[str, partial[Case]]:
+    return {f"{kind} {megabytes:.0f} MB": partial(_declared, kind, megabytes) for kind, megabytes in sizes.items()}
 
-SCENARIO = Scenario(
+
+_SMALL = _cases({"short": 10, "table": 10})
+
+OWN = Scenario(
     name="own",
     title="Load one's own files, declared by options",
-    cases=dict(_named(kind, shape.megabytes) for kind, shape in _KINDS.items()) | _SMALL,
+    cases=_cases({kind: shape.megabytes for kind, shape in _KINDS.items()}) | _SMALL,
     quick=tuple(_SMALL),
     bar={"long 500 MB": 2.5, "short 200 MB": 3, "table 170 MB": 4},
     notes=(
@@ -104,3 +129,137 @@ SCENARIO = Scenario(
         "Streamed: all of these formats.",
     ),
 )
+
+JOBS = Scenario(
+    name="jobs",
+    title="Load chat logs in many files, by two processes and by one",
+    cases={f"{files} files of 3 MB": partial(_many, files) for files in (200, 12)},
+    quick=("12 files of 3 MB",),
+    bar={"200 files of 3 MB": 1.15},
+    measure="cpu",
+    notes=(
+        "No id is in two files: a file that has an id of another one is read twice.",
+        "One process keeps more than one core busy, since DuckDB decodes and inserts beside Python: on two cores, two "
+        "processes are no faster.",
+    ),
+)
+
+
+# Invented dialogues in the shape of each format.
+
+_SYLLABLES = ("an", "be", "co", "da", "el", "fi", "go", "hu", "in", "jo", "ka", "lo", "mi", "ne", "or", "pa", "ri")
+_WORDS = ["".join(random.Random(number).choices(_SYLLABLES, k=1 + number % 4)) for number in range(4_000)]
+_FOREIGN = ["é", "🍳", "über", "naïve", "鍋"]
+
+
+class Inventor:
+    """Invents records from one seed."""
+
+    def __init__(self) -> None:
+        self._chance = random.Random(32)
+
+    def text(self, fewest: int = 4, most: int = 40) -> str:
+        """Invent a text of so many words; every fifth has a letter beyond ASCII."""
+        words = " ".join(self._chance.choices(_WORDS, k=self._chance.randint(fewest, most)))
+        return f"{words} {self._chance.choice(_FOREIGN)}" if self._chance.random() < 0.2 else words
+
+    def long(self, number: int) -> dict[str, Any]:
+        """Invent a chat of long messages."""
+        return self._chat(number, (1, 10), (80, 240))
+
+    def short(self, number: int) -> dict[str, Any]:
+        """Invent a chat of many short messages."""
+        return self._chat(number, (10, 20), (4, 16))
+
+    def named(self, number: int) -> dict[str, Any]:
+        """Invent a chat; each message has a name and a time."""
+        talk = self._chat(number, (4, 12), (4, 24))
+        names = self._chance.choices(_WORDS, k=2)
+        for index, message in enumerate(talk["messages"]):
+            message |= {"name": names[index % 2], "at": f"2026-01-{1 + number % 28:02}T10:{index:02}:00Z"}
+        return talk
+
+    def _chat(self, number: int, messages: tuple[int, int], words: tuple[int, int]) -> dict[str, Any]:
+        count = self._chance.randint(*messages)
+        turns = [{"role": ("user", "assistant")[index % 2], "content": self.text(*words)} for index in range(count)]
+        return {"id": f"k-{number:07}", "messages": turns}
+
+    def pairs(self, _: int) -> dict[str, Any]:
+        """Invent an instruction and its answer."""
+        query = self.text() if self._chance.random() < 0.4 else ""
+        return {"instruction": self.text(), "input": query, "output": self.text(20, 200)}
+
+    def preference(self, _: int) -> dict[str, Any]:
+        """Invent a prompt with a chosen and a rejected answer."""
+        return {"prompt": self.text(), "chosen": self.text(20, 120), "rejected": self.text(20, 120)}
+
+    def transcript(self, number: int) -> dict[str, Any]:
+        """Invent a dialogue as one text."""
+        lines = [
+            f"\n\n{('Human', 'Assistant')[index % 2]}: {self.text()}" for index in range(self._chance.randint(2, 8))
+        ]
+        return {"id": number, "text": "".join(lines)}
+
+    def tree(self, number: int) -> dict[str, Any]:
+        """Invent a message with the replies to it."""
+        return {"message_tree_id": f"t{number}", "prompt": self._message(f"t{number}", 0)}
+
+    def _message(self, name: str, depth: int) -> dict[str, Any]:
+        replies = [self._message(f"{name}.{place}", depth + 1) for place in range(self._chance.randint(0, 3 - depth))]
+        role = ("prompter", "assistant")[depth % 2]
+        return {"message_id": name, "text": self.text(), "role": role, "lang": "en", "rank": depth, "replies": replies}
+
+    def dialogue(self, number: int) -> dict[str, Any]:
+        """Invent a dialogue with frames and spans."""
+        turns = []
+        for index in range(self._chance.randint(4, 16)):
+            text = self.text()
+            slots = [{"slot": "place", "start": 0, "exclusive_end": len(text.split()[0])}]
+            turns.append({"speaker": ("USER", "SYSTEM")[index % 2], "utterance": text, "frames": [{"slots": slots}]})
+        return {"dialogue_id": f"{number}_0", "services": ["Rooms"], "turns": turns}
+
+
+def _write_lines(path: Path, megabytes: float, invent: Callable[[int], dict[str, Any]], number: int = 0) -> int:
+    """Write JSON Lines; every other record has its letters beyond ASCII as escapes.
+
+    ``number`` is that of the first record; returns that of the first one that is not written.
+    """
+    with path.open("w", encoding="utf-8") as stream:
+        while stream.tell() < megabytes * 1e6:
+            stream.write(json.dumps(invent(number), ensure_ascii=number % 2 == 0) + "\n")
+            number += 1
+    return number
+
+
+def _write_table(path: Path, rows: int) -> None:
+    """Write a CSV of turns: 20 a dialogue, some cells quoted."""
+    inventor = Inventor()
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["conv_id", "utt_id", "speaker", "time", "utterance"])
+        for number in range(rows):
+            text = inventor.text(4, 16) + (", please" if number % 5 == 0 else "")
+            row = [
+                f"c{number // 20:06}",
+                f"u{number % 20}",
+                ("ann", "bo")[number % 2],
+                f"2026-01-02 10:{number % 60:02}",
+            ]
+            writer.writerow([*row, text])
+
+
+def _write_convokit(folder: Path, megabytes: float) -> None:
+    """Write a ConvoKit folder, whose utterances have so many megabytes."""
+    folder.mkdir()
+
+    def utterance(number: int) -> dict[str, Any]:
+        root = number // 10 * 10
+        reply = None if number == root else f"u{number - 1}"
+        names = {"id": f"u{number}", "conversation_id": f"u{root}", "speaker": f"s{number % 997}"}
+        return {**names, "text": inventor.text(), "reply-to": reply, "timestamp": number, "meta": {"score": number % 7}}
+
+    inventor = Inventor()
+    _write_lines(folder / "utterances.jsonl", megabytes, utterance)
+    people = {f"s{number}": {"meta": {}, "vectors": []} for number in range(997)}
+    for name, content in (("speakers", people), ("conversations", {}), ("corpus", {}), ("index", {"version": 1})):
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")

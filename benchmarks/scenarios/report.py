@@ -1,33 +1,31 @@
-"""The report of a large warehouse, beside its tables read once."""
+"""The report of a large warehouse, compared with its tables read once."""
 
 from functools import partial
 from pathlib import Path
 
-from benchmarks.scenario import Case, Scenario, talkhouse
+from benchmarks.scenario import Case, Scenario, command, large_warehouse
 from benchmarks.scenarios.dashboard import SHARES
-from benchmarks.shapes.large_warehouse import in_common
-from benchmarks.sides.ask import asking
+from benchmarks.scenarios.views import asking
 from talkhouse.schema.tables import metadata, qualified
 
 
-def _case(folder: Path, *, name: str) -> Case:
-    warehouse, page = in_common(folder, SHARES[name]), folder / "report.html"
+def _case(share: float, folder: Path) -> Case:
+    warehouse, page = large_warehouse(folder, share), folder / "report.html"
     hashes = (f"select sum(hash(one)) from {qualified(table)} as one" for table in metadata.sorted_tables)
     tables = " union all ".join(hashes)
     return Case(
-        name,
         (
-            talkhouse("report", "--output", page, "--db", warehouse, name="talkhouse report", writes=page),
+            command("report", "--output", page, "--db", warehouse, name="talkhouse report", writes=page),
             asking("DuckDB, every row of every table once", {"tables": tables}, folder / "tables.json", warehouse),
         ),
-        size=SHARES[name],
+        share,
     )
 
 
 SCENARIO = Scenario(
     name="report",
     title="talkhouse report",
-    cases={name: partial(_case, name=name) for name in SHARES},
+    cases={name: partial(_case, share) for name, share in SHARES.items()},
     quick=("700,000 examples",),
     limit=dict.fromkeys(SHARES, 60.0),
     grows=True,

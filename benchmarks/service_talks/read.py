@@ -81,7 +81,7 @@ def service(input_file: InputFile, location: SourceLocation, keys: DialogueKeys,
     standard = SPLITS[location.split or ""]
     rows: list[Row] = [location.record(record_id, standard_split=standard, extra={"service": msgspec.Raw(text)})]
     for scheme, names in (("service_talks.slot", known.slots), ("service_talks.intent", known.intents)):
-        rows += (Label.within(known.service_name, scheme, one.name, one.description) for one in names)
+        rows += (Label.within(known.service_name, scheme, name.name, name.description) for name in names)
     return rows, []
 
 
@@ -97,20 +97,20 @@ def checked(text: bytes) -> Talk:
 def talk(input_file: InputFile, location: SourceLocation, keys: DialogueKeys, text: bytes) -> Rows:
     """Make the rows of a talk, its labels as columns; it is the same as another where all that is said is."""
     known = checked(text)
-    said = [(turn.speaker, turn.utterance) for turn in known.turns]
+    turns = [(turn.speaker, turn.utterance) for turn in known.turns]
     path = f"{input_file.kind}/{location.record_index}"
     standard = SPLITS[location.split or ""]
-    record, dialogue_id, is_new = keys.record(location, known.dialogue_id, said, path=path, standard_split=standard)
+    record, dialogue_id, is_new = keys.record(location, known.dialogue_id, turns, path=path, standard_split=standard)
     record.native_id = known.dialogue_id
     frames = [turn.frames for turn in known.turns]
     record.extra = decode.dump({"services": known.services, "frames": frames})
     rows: list[Row] = [record]
     if is_new:
         rows.append(Dialogue(dialogue_id, "service_talks", native_id=known.dialogue_id, language="en"))
-        speakers = {name: Speaker.within(dialogue_id, name, KINDS[name]) for name, _ in said}
+        speakers = {name: Speaker.within(dialogue_id, name, KINDS[name]) for name, _ in turns}
         rows += speakers.values()
-        rows += (Participant(dialogue_id, one.speaker_id, name) for name, one in speakers.items())
-        for index, (name, words) in enumerate(said):
+        rows += (Participant(dialogue_id, speaker.speaker_id, name) for name, speaker in speakers.items())
+        for index, (name, words) in enumerate(turns):
             rows.append(Turn(dialogue_id, index, speakers[name].speaker_id, name, "message", words))
     return rows, [labels(record, frames)]
 

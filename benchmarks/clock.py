@@ -20,5 +20,5 @@ def processor_seconds() -> float:
     """Return the processor seconds of this process and its descendants so far, those that have ended included."""
     own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     # Of a process that still runs, in hundredths; with its own children that have ended.
-    others = [sum(one.cpu_times()[:4]) for one in psutil.Process().children(recursive=True)]
-    return sum(one.ru_utime + one.ru_stime for one in own) + sum(others)
+    others = [sum(child.cpu_times()[:4]) for child in psutil.Process().children(recursive=True)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in own) + sum(others)

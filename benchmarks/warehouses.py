@@ -1,6 +1,6 @@
-"""Makes a large warehouse of invented dialogues: the samples, copied until they are as many as the published ones.
+"""Warehouses of the samples: as they are, or copied until they are as many as the published dialogues.
 
-    uv run python -m benchmarks.shapes.large_warehouse large.duckdb [--share 1] [--mantis 0.2]
+    uv run python -m benchmarks.warehouses large.duckdb [--share 1] [--mantis 0.2]
 
 With --share 1 it has 510,000 turns, 8.4 million candidates and 7 million examples, in about the proportions of the
 published corpora. The ids of a copy end in its number, and its texts in other words; examples are made by the tasks'
@@ -10,8 +10,6 @@ Pointers into source files are those of the samples.
 
 import argparse
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from itertools import accumulate
@@ -20,9 +18,9 @@ from pathlib import Path
 import duckdb
 from sqlalchemy import Column, Table
 
-from benchmarks.shapes.words import vocabulary
-from talkhouse.build.run import build
+from benchmarks.words import vocabulary
 from talkhouse.ingest.progress import Silent
+from talkhouse.load.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.views import fill_examples
 from talkhouse.schema import warehouse
@@ -122,16 +120,16 @@ def invent_paragraphs(con: duckdb.DuckDBPyConnection, longest: int) -> None:
     ends = list(accumulate(lengths))
     paragraphs = []
     for number, (length, end) in enumerate(zip(lengths, ends, strict=True)):
-        said = spoken[end - length : end]
+        part = spoken[end - length : end]
         if number % 3 == 0:
-            said[1::10] = [f" {word}" for word in said[1::10]]
-        paragraphs.append((number, " ".join(said)))
+            part[1::10] = [f" {word}" for word in part[1::10]]
+        paragraphs.append((number, " ".join(part)))
     con.execute("create or replace temp table paragraphs (number integer, paragraph varchar)")
     insert(con, "paragraphs", paragraphs)
 
 
 def copies_at(share: float, mantis: float | None = None) -> dict[str, int]:
-    """Return how many times the sample of each corpus is there at a share; that of MANtIS may be another."""
+    """Return the number of copies of each corpus's sample at a share; that of MANtIS may be another."""
     shares = dict.fromkeys(COPIES, share) | ({} if mantis is None else {"mantis": mantis})
     return {corpus_id: max(1, round(copies * shares[corpus_id])) for corpus_id, copies in COPIES.items()}
 
@@ -158,27 +156,18 @@ def multiply(con: duckdb.DuckDBPyConnection, copies: Mapping[str, int]) -> None:
         fill_examples(con, catalogue(), [corpus_id])
 
 
+def write_samples(path: Path, *, only: tuple[str, ...] = ()) -> None:
+    """Make a warehouse of the samples, or of those of some corpora, that can be written to."""
+    build(path, Silent(), only=only)
+    path.chmod(0o644)
+
+
 def make(path: Path, copies: Mapping[str, int]) -> None:
     """Make a warehouse of the samples, copied so many times; the file appears whole."""
     with atomic_file(path) as part:
-        build(part, Silent())
-        part.chmod(0o644)
+        write_samples(part)
         with warehouse.create(part) as con:
             multiply(con, copies)
-
-
-def in_common(folder: Path, share: float, mantis: float | None = None) -> Path:
-    """Return a warehouse that the scenarios of a run have in common, made by the first that asks for it.
-
-    ``folder`` is that of the case.
-    """
-    path = folder.parent / f"large_{share:g}_{mantis or share:g}.duckdb"
-    if not path.exists():
-        # In a process of its own, for its memory.
-        command = [sys.executable, "-m", "benchmarks.shapes.large_warehouse", str(path), "--share", str(share)]
-        command += ["--mantis", str(mantis)] if mantis else []
-        subprocess.run(command, check=True, stdout=sys.stderr)
-    return path
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Invented words, for texts that look like English to whoever searches or counts."""
+"""Invented words, for texts that look like English to searches and counts."""
 
 import random
 

@@ -1,1 +1,0 @@
-"""Invented files and warehouses, in the shapes of those that are published."""
