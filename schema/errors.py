@@ -117,6 +117,10 @@ class TermsNotAccepted(TalkhouseError):
     """Nobody has accepted the terms of a corpus."""
 
 
+class PersonalDataFound(TalkhouseError):
+    """What is to go out has personal data, and nobody has decided that it may."""
+
+
 class NothingLoaded(TalkhouseError):
     """No record of a corpus could be loaded."""
 

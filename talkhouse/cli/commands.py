@@ -11,7 +11,20 @@ from talkhouse.cli.terminal.options import Group
 from talkhouse.schema.errors import TalkhouseError, refused
 
 _NAMES = (
-    *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "vectors", "show"),
+    *(
+        "build",
+        "fetch",
+        "ingest",
+        "status",
+        "sql",
+        "check",
+        "findings",
+        "profile",
+        "views",
+        "search",
+        "vectors",
+        "show",
+    ),
     *("inspect", "corpora", "conform"),
     *(
         "export",

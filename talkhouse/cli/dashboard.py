@@ -10,6 +10,7 @@ import click
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
+from talkhouse.personal.kinds import PersonalData
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database, name_bookmarks
 
@@ -104,11 +105,18 @@ def require_dashboard() -> None:
     help=f"With --site: how many dialogues of each split are on it.  [default: {_DIALOGUES}]",
 )
 @options.accept_terms
+@options.personal
 @options.force
 @options.db
 @options.named_folders
 def report_command(
-    path: Path | None, site: Path | None, dialogues: int | None, accept_terms: bool, force: bool, db: Path | None
+    path: Path | None,
+    site: Path | None,
+    dialogues: int | None,
+    accept_terms: bool,
+    personal: PersonalData,
+    force: bool,
+    db: Path | None,
 ) -> None:
     """Write one HTML page about the warehouse, to read, to print, or to attach to a paper; or a site to hand on.
 
@@ -121,7 +129,8 @@ def report_command(
     with their labels to read and to search. It needs no server and no network: open DIR/index.html, or put the folder
     anywhere below a website. Of each split up to N dialogues are on it, those whose ids have the lowest SHA-256; each
     page says how many of how many it has. If a licence requires more than attribution, the command stops with a message
-    unless --accept-terms is given.
+    unless --accept-terms is given. --redact puts marks such as <email> in place of personal data in texts; without it,
+    texts of a corpus of your own that have any stop the command, unless --keep-personal-data is given.
 
     Needs Altair: pip install 'talkhouse[dashboard]'
 
@@ -138,11 +147,17 @@ def report_command(
         )
     require_dashboard()
     if path is not None:
-        options.check_absent({"--dialogues": dialogues, "--accept-terms": accept_terms}, "goes with --site", "report")
+        of_site = {
+            "--dialogues": dialogues,
+            "--accept-terms": accept_terms,
+            "--redact or --keep-personal-data": personal is not PersonalData.ASK,
+        }
+        options.check_absent(of_site, "goes with --site", "report")
         _write_page(path, database(db), force=force)
     elif site is not None:
         options.check_absent({"--force": force}, "goes with --output", "report")
-        _write_site(site, database(db), _DIALOGUES if dialogues is None else dialogues, is_accepted=accept_terms)
+        most = _DIALOGUES if dialogues is None else dialogues
+        _write_site(site, database(db), most, personal, is_accepted=accept_terms)
 
 
 def _write_page(path: Path, db: Path, *, force: bool) -> None:
@@ -159,19 +174,21 @@ def _write_page(path: Path, db: Path, *, force: bool) -> None:
     )
 
 
-def _write_site(folder: Path, db: Path, most: int, *, is_accepted: bool) -> None:
+def _write_site(folder: Path, db: Path, most: int, personal: PersonalData, *, is_accepted: bool) -> None:
     from talkhouse.cli.export import show_licences
     from talkhouse.export.export import settings
+    from talkhouse.personal.redact import opened_for
     from talkhouse.report.write_site import write_site
-    from talkhouse.warehouse.opened import opened
 
-    with opened(db, settings=settings(folder)) as warehouse, ProgressBar() as bar:
+    with opened_for(db, personal, settings=settings(folder)) as warehouse, ProgressBar() as bar:
         bar.begin(_CHARTS, unit="charts")
         site = write_site(
             warehouse.con,
             folder,
             most=most,
             is_accepted=is_accepted,
+            personal=personal,
+            redacted=warehouse.redacted,
             on_chart=bar.advance,
             on_dialogues=lambda count: bar.begin("writing dialogues", records=count, unit="dialogues"),
             on_dialogue=bar.advance,

@@ -15,6 +15,7 @@ from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.escaping import visible
 from talkhouse.export.formats import ChatForm, ExportFormat, PersonaPlace, Tool
 from talkhouse.overlap.request import DROPPED, VERDICTS, checked_verdicts
+from talkhouse.personal.kinds import PersonalData
 from talkhouse.provenance import not_published
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 )
 @options.flag("--notes", help="With --for labelstudio and argilla: send the notes that fit along.")
 @options.accept_terms
+@options.personal
 @options.path(
     "--pseudonymise",
     metavar="KEYFILE",
@@ -103,6 +105,7 @@ def command(
     persona: PersonaPlace | None,
     notes: bool,
     accept_terms: bool,
+    personal: PersonalData,
     pseudonymise: Path | None,
     escape_formulas: bool,
     db_path: str | None,
@@ -139,6 +142,11 @@ def command(
 
     --pseudonymise replaces people's ids with keyed hashes, which are the same in every export made with the same key.
     Names inside texts are not changed.
+
+    --redact puts marks such as <email> and <phone> in place of e-mail addresses, telephone, card and account numbers,
+    IP addresses, and names after a greeting, in all texts; spans of labels move along, and the manifest counts the
+    marks. Texts of a corpus of your own that have any (names aside) stop the command without it, unless
+    --keep-personal-data is given. docs/personal-data.md says what is found and what is not.
 
     With --for huggingface, croissant or convokit, PATH is a new folder that datasets, mlcroissant or ConvoKit opens,
     and NAME may be a corpus: all its task views; for ConvoKit it must be one, and the options choose its records.
@@ -187,6 +195,7 @@ def command(
             "--subset": subset,
             "--where": where,
             "--accept-terms": accept_terms,
+            "--redact or --keep-personal-data": personal is not PersonalData.ASK,
             "--pseudonymise": pseudonymise,
             "--escape-formulas": escape_formulas,
             "--format": file_format,
@@ -216,7 +225,7 @@ def command(
             next_step="name a view or table (see: talkhouse views), a corpus with --for, or --for superset",
         )
     from talkhouse.export.selection import Filters
-    from talkhouse.warehouse.opened import opened
+    from talkhouse.personal.redact import opened_for
 
     filters = Filters(split, release, subset, where)
     beside: dict[str, Path] = {}
@@ -225,6 +234,7 @@ def command(
         from talkhouse.overlap.overlap_file import SCHEMA
 
         beside = {SCHEMA: with_verdicts(database(db), against, memory_limit)}
+    settings = _settings(path, memory_limit)
     if tool is not None:
         of_a_file = {
             "--format": file_format,
@@ -237,8 +247,7 @@ def command(
         from talkhouse.notes.notes_file import path_for, read, with_states
         from talkhouse.packages.export import export_package
 
-        settings = _settings(path, memory_limit)
-        with opened(database(db), beside=beside, settings=settings) as warehouse, ProgressBar() as bar:
+        with opened_for(database(db), personal, beside=beside, settings=settings) as warehouse, ProgressBar() as bar:
             filters = _without_overlap(warehouse, name, filters, beside, verdicts)
             bar.begin(f"exporting {name}", unit="rows")
             written = export_package(
@@ -248,6 +257,7 @@ def command(
                 path,
                 filters=filters,
                 is_accepted=accept_terms,
+                personal=personal,
                 key_file=pseudonymise,
                 notes=with_states(warehouse.con, read(path_for(database(db)))) if notes else None,
                 chats=_chats(chat_form, roles, persona) if tool is Tool.CHAT else None,
@@ -258,7 +268,7 @@ def command(
         return
     from talkhouse.export.export import export
 
-    with opened(database(db), beside=beside, settings=_settings(path, memory_limit)) as warehouse, ProgressBar() as bar:
+    with opened_for(database(db), personal, beside=beside, settings=settings) as warehouse, ProgressBar() as bar:
         filters = _without_overlap(warehouse, name, filters, beside, verdicts)
         bar.begin(f"exporting {name}", unit="rows")
         exported = export(
@@ -270,6 +280,7 @@ def command(
             columns=None if columns is None else [column.strip() for column in columns.split(",")],
             limit=limit,
             is_accepted=accept_terms,
+            personal=personal,
             key_file=pseudonymise,
             escape_formulas=escape_formulas,
             force=force,

@@ -16,6 +16,7 @@ from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.escaping import visible, visible_json
+from talkhouse.personal.kinds import PersonalData
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.settings import database
 
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     "Without it, such texts are listed and nothing is copied.",
 )
 @click.option("--grant-select", metavar="ROLE", help="Let this role read everything that is published.")
+@options.personal
 @options.dry_run
 @options.flag("--force", help="Publish again even though nothing has changed.")
 @options.flag("--verify", help="Compare what is published with the warehouse, as after each publication.")
@@ -74,6 +76,7 @@ def command(
     max_rows: int,
     replace_nul: str | None,
     grant_select: str | None,
+    personal: PersonalData,
     dry_run: bool,
     force: bool,
     verify: bool,
@@ -97,6 +100,10 @@ def command(
     belongs to another is neither read nor replaced. Its password is best kept in ~/.pgpass,
     or given by $PGPASSWORD; service files and sslmode work as in psql. "\d+ main.turns" in psql shows it all.
 
+    --redact publishes texts with marks such as <email> in place of personal data, as talkhouse export does, also with
+    --verify. Without it, texts of a corpus of your own that have any stop the command, unless --keep-personal-data is
+    given.
+
     Exit code of --verify: 0 where everything is equal, 1 where something differs.
 
     Examples:
@@ -111,7 +118,7 @@ def command(
     if verify and (views or without_views or replace_nul is not None or grant_select or dry_run or force):
         raise UsageError(
             "--verify compares what is published, whatever was asked for then",
-            next_step="leave the other options out, except --schema-prefix, --memory-limit, --db and --json",
+            next_step="leave the other options out, except --schema-prefix, --memory-limit, --redact, --db and --json",
         )
     try:
         from talkhouse.postgres.plan import Options
@@ -120,12 +127,15 @@ def command(
     except ImportError as error:
         raise UsageError("this needs a driver for PostgreSQL; type: pip install 'talkhouse[postgres]'") from error
 
-    with _working(db, memory_limit) as (warehouse, bar):
+    with _working(db, memory_limit, personal) as (warehouse, bar):
         if verify:
             compared = compare(warehouse, url, prefix, bar)
         else:
-            options = Options(prefix, views, without_views, max_rows, replace_nul)
-            result = publish(warehouse, url, options, bar, grant_select=grant_select, dry_run=dry_run, force=force)
+            is_redacted = personal is PersonalData.REDACT
+            options = Options(prefix, views, without_views, max_rows, replace_nul, is_redacted=is_redacted)
+            result = publish(
+                warehouse, url, options, bar, personal=personal, grant_select=grant_select, dry_run=dry_run, force=force
+            )
     if verify:
         _show_comparison(compared, as_json=as_json)
     else:
@@ -133,17 +143,17 @@ def command(
 
 
 @contextmanager
-def _working(db: Path | None, memory_limit: str) -> "Iterator[tuple[Warehouse, ProgressBar]]":
+def _working(db: Path | None, memory_limit: str, personal: PersonalData) -> "Iterator[tuple[Warehouse, ProgressBar]]":
     """Open the warehouse, show progress, and end at Ctrl-C with what is in the database."""
+    from talkhouse.personal.redact import opened_for
     from talkhouse.system.folders import temporary_folder
     from talkhouse.system.memory import MemoryLimit
-    from talkhouse.warehouse.opened import opened
 
     memory = MemoryLimit(memory_limit)
     try:
         with temporary_folder() as folder:
             settings = {"memory_limit": memory.text, "temp_directory": str(folder / "sorting")}
-            with opened(database(db), settings=settings) as warehouse, ProgressBar() as bar:
+            with opened_for(database(db), personal, settings=settings) as warehouse, ProgressBar() as bar:
                 yield warehouse, bar
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted; what was published before is unchanged") from None

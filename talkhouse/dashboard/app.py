@@ -14,6 +14,7 @@ from talkhouse.dashboard.content import (
     home,
     notes,
     outcomes,
+    profile,
     quality,
     read,
     scores,
@@ -35,6 +36,7 @@ def pages() -> dict[str, list[st.Page]]:
         st.Page(tasks.page, title="Tasks", icon=":material/list_alt:", url_path="tasks"),
         st.Page(outcomes.page, title="Errors", icon=":material/rule:", url_path="errors"),
         st.Page(quality.page, title="Quality", icon=":material/fact_check:", url_path="quality"),
+        st.Page(profile.page, title="Profile", icon=":material/health_and_safety:", url_path="profile"),
         st.Page(ask.page, title="Ask", icon=":material/help:", url_path="ask"),
         st.Page(sql.page, title="SQL", icon=":material/database:", url_path="sql"),
         st.Page(

@@ -86,6 +86,7 @@ _PAGES = {
     "search",
     "tasks",
     "quality",
+    "profile",
     "ask",
     "sql",
     "about",

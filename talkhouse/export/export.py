@@ -17,6 +17,8 @@ from talkhouse.export.row_stream import OnRows, QueryRows
 from talkhouse.export.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.export.terms import LicencePart, check_terms, parts_of
 from talkhouse.export.writers import check_formulas, write
+from talkhouse.personal.gate import check_personal_data
+from talkhouse.personal.kinds import PersonalData
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder, private_folder_path
@@ -61,6 +63,7 @@ def export(
     columns: Sequence[str] | None = None,
     limit: int | None = None,
     is_accepted: bool = False,
+    personal: PersonalData = PersonalData.ASK,
     key_file: Path | None = None,
     escape_formulas: bool = False,
     force: bool = False,
@@ -69,11 +72,12 @@ def export(
     """Write a view or table to a file and describe it in ``<output>.manifest.json``.
 
     ``file_format`` follows from the output's ending where it is not given; ``is_accepted``: the user accepts the terms
-    of the corpora; ``key_file``: the key of pseudonyms in place of ids of people; ``escape_formulas``: in CSV,
-    texts that a spreadsheet takes for formulas have an apostrophe before them; ``force`` replaces existing files.
+    of the corpora; ``personal``: what becomes of personal data in texts of corpora of one's own; ``key_file``: the key
+    of pseudonyms in place of ids of people; ``escape_formulas``: in CSV, texts that a spreadsheet takes for formulas
+    have an apostrophe before them; ``force`` replaces existing files.
 
     Raises UsageError for names, columns, splits and files that can't be, TermsNotAccepted for terms that have
-    to be accepted first, OutputFailed where there is no room.
+    to be accepted first, PersonalDataFound, OutputFailed where there is no room.
     """
     if name in warehouse.corpus_ids:
         raise UsageError(
@@ -92,6 +96,7 @@ def export(
         with private_folder(output) as folder:
             part, text = folder / "rows", folder / "manifest"
             parts = in_little_memory(con, MEMORY, lambda: _terms(warehouse, selection, is_accepted=is_accepted))
+            in_little_memory(con, MEMORY, lambda: check_personal_data(warehouse, [selection], personal))
             sources = corpora_of(warehouse, selection)
             counts, warned = in_little_memory(con, MEMORY, lambda: _composed(warehouse, selection))
             of_file = partial(described, selection=selection, sources=sources, parts=parts)

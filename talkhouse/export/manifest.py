@@ -126,6 +126,7 @@ def of_build(warehouse: Warehouse) -> dict[str, Any]:
         "talkhouse_release": release,
         "content_id": content_id,
         "build": made_by,
+        **({"redacted": warehouse.redacted} if warehouse.redacted else {}),
     }
 
 

@@ -26,6 +26,8 @@ from talkhouse.export.writers import markdown_head, markdown_line
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.notes.notes_file import NoteNow
 from talkhouse.packages.content import ExportPackage, PackageLayout
+from talkhouse.personal.gate import check_texts
+from talkhouse.personal.kinds import PersonalData
 from talkhouse.provenance import not_published
 from talkhouse.schema.errors import RegistryError
 from talkhouse.settings import corpus_folders
@@ -58,6 +60,7 @@ def export_package(
     *,
     filters: Filters = NO_FILTERS,
     is_accepted: bool = False,
+    personal: PersonalData = PersonalData.ASK,
     key_file: Path | None = None,
     notes: Sequence[NoteNow] | None = None,
     chats: "ChatOptions | None" = None,
@@ -65,12 +68,13 @@ def export_package(
 ) -> WrittenPackage:
     """Write a corpus, or a view or table, as a folder for a program.
 
-    ``is_accepted``: the user accepts the terms of the corpora; ``key_file``: the key of pseudonyms in place of ids of
+    ``is_accepted``: the user accepts the terms of the corpora; ``personal``: what becomes of personal data in texts of
+    corpora of one's own; ``key_file``: the key of pseudonyms in place of ids of
     people; ``notes`` of the user's go along where they fit; ``chats``: what chats look like. DuckDB sorts next to the
     folder if the warehouse was opened with ``talkhouse.export.export.settings``.
 
-    Raises UsageError for names, filters and folders that can't be, TermsNotAccepted, OutputFailed where there is no
-    room, QueryFailed where a view fails.
+    Raises UsageError for names, filters and folders that can't be, TermsNotAccepted, PersonalDataFound, OutputFailed
+    where there is no room, QueryFailed where a view fails.
     """
     # Only the module of the wanted program is imported.
     module = import_module(f"talkhouse.packages.{tool}")
@@ -83,6 +87,7 @@ def export_package(
             package = layout.with_notes(package, notes)
         selections = [config.selection for config in package.configs]
         check_terms(package.parts, is_accepted=is_accepted, selection=selections[0] if len(selections) == 1 else None)
+        check_texts(warehouse, personal, [corpus["corpus_id"] for corpus in package.corpora])
         return package, layout.write(package, folder, on_rows)
 
     # The second folder is the one that ``settings`` names.

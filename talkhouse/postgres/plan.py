@@ -58,6 +58,8 @@ class Options:
     """Views with more rows are left out, unless they are named."""
     nul: str | None = None
     """What stands in texts in place of NUL, which PostgreSQL can't store."""
+    is_redacted: bool = False
+    """Whether marks stand in texts in place of personal data."""
 
     @classmethod
     def from_record(cls, recorded: Any) -> "Options | None":
@@ -69,9 +71,10 @@ class Options:
                 "without_views": bool(without_views),
                 "max_rows": int(max_rows),
                 "nul": str() | None as nul,
+                "is_redacted": bool(is_redacted),
                 **others,
             } if not others and all(isinstance(view, str) for view in views):
-                return cls(prefix, tuple(views), without_views, max_rows, nul)
+                return cls(prefix, tuple(views), without_views, max_rows, nul, is_redacted)
         return None
 
 

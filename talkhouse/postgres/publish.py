@@ -14,6 +14,8 @@ from psycopg import Connection
 
 from talkhouse.export.sandbox import failure
 from talkhouse.ingest.progress import Progress
+from talkhouse.personal.gate import check_texts
+from talkhouse.personal.kinds import PersonalData
 from talkhouse.postgres.column_types import SETUP, Proof
 from talkhouse.postgres.load import check_nul, load, proof_here
 from talkhouse.postgres.plan import Options, PublicationPlan, RelationKind, make_plan
@@ -89,6 +91,7 @@ def publish(
     options: Options,
     progress: Progress,
     *,
+    personal: PersonalData = PersonalData.ASK,
     grant_select: str | None = None,
     dry_run: bool = False,
     force: bool = False,
@@ -96,11 +99,14 @@ def publish(
 ) -> PublicationResult:
     """Publish a warehouse to a PostgreSQL database, unless that has just this copy already.
 
-    ``grant_select``: a role that may read everything. ``force``: publish again even so.
+    ``personal``: what becomes of personal data in texts of corpora of one's own. ``grant_select``: a role that may read
+    everything. ``force``: publish again even so.
 
-    Raises UsageError for what can't be published or replaced, ServerFailed where the server does not do its part.
+    Raises UsageError for what can't be published or replaced, PersonalDataFound, and ServerFailed where the server does
+    not do its part.
     """
     begun, con = time.monotonic(), warehouse.con
+    check_texts(warehouse, personal)
     with capped(con), connected(url) as server, locked(server, options.prefix), configured(con):
         _check_rights(server, grant_select)
         made_from = origin(warehouse, options, format_number)

@@ -16,6 +16,8 @@ from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.work import software
 from talkhouse.export.terms import parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
+from talkhouse.personal.gate import own_corpora
+from talkhouse.profile.profile import profile
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.report import content
@@ -119,6 +121,7 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None], *, is_accept
             "findings": content.findings(con),
             "checks": content.checks(con),
             "overlap": content.overlap(warehouse),
+            "profiles": [profile(con, corpus_id, most=0) for corpus_id in sorted(own_corpora(warehouse))],
             "exceptions": content.exceptions(con),
             "tables": data_dictionary.tables(),
             "views": data_dictionary.views(con, warehouse.catalogue.views),

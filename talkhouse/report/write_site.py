@@ -19,6 +19,8 @@ from talkhouse.dialogues.schemes import UNDECLARED, BarPart
 from talkhouse.dialogues.turns import Votes
 from talkhouse.export.terms import check_terms, parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
+from talkhouse.personal.gate import check_texts
+from talkhouse.personal.kinds import PersonalData
 from talkhouse.report.content import schemes
 from talkhouse.report.figures import of_rows
 from talkhouse.report.site_dialogues import SearchedTexts, SiteDialogues, SiteSplit, SplitKey, dialogue_path, file_name
@@ -38,7 +40,7 @@ _READING: tuple[str, ...] = ("base.css", "site.css")
 
 _SECTIONS = {
     "agreement.html": ("Agreement", ("agreement",)),
-    "quality.html": ("Findings and checks", ("findings", "checks", "overlap")),
+    "quality.html": ("Findings and checks", ("findings", "checks", "overlap", "profile")),
     "licences.html": ("Licences and citations", ("licences",)),
     "dictionary.html": ("Data dictionary", ("dictionary",)),
 }
@@ -79,30 +81,35 @@ def write_site(
     *,
     most: int,
     is_accepted: bool,
+    personal: PersonalData = PersonalData.ASK,
+    redacted: Mapping[str, Any] | None = None,
     on_chart: Callable[[int], None] = lambda _: None,
     on_dialogues: Callable[[int], None] = lambda _: None,
     on_dialogue: Callable[[int], None] = lambda _: None,
 ) -> Site:
     """Write the pages into a new folder, or in place of a site that this has written.
 
-    Of each split up to ``most`` dialogues are on it. ``on_chart`` and ``on_dialogue`` are called with 1 for each of
-    them, ``on_dialogues`` with the number of dialogues that lie ahead.
+    Of each split up to ``most`` dialogues are on it. ``personal``: what becomes of personal data in texts of corpora of
+    one's own; ``redacted``: what is said of marks in its place, as ``Warehouse.redacted`` has it. ``on_chart`` and
+    ``on_dialogue`` are called with 1 for each of them, ``on_dialogues`` with the number of dialogues that lie ahead.
 
-    Raises TermsNotAccepted if a licence requires more than attribution, UsageError for an impossible folder,
-    OutputFailed if there is no room, SchemaMismatch if the warehouse's views are of another version of Talkhouse.
+    Raises TermsNotAccepted if a licence requires more than attribution, PersonalDataFound, UsageError for an impossible
+    folder, OutputFailed if there is no room, SchemaMismatch if the views are of another version of Talkhouse.
     """
     warehouse = Warehouse(con)
     parts = [part for corpus_id in warehouse.corpus_ids for part in parts_of_corpus(warehouse, corpus_id)]
     check_terms(parts, is_accepted=is_accepted, lie_apart=True)
+    check_texts(warehouse, personal)
     with replaced_folder(output, _check_own) as folder:
         described = describe(warehouse, on_chart, is_accepted=True)
         examples = [example.about.dialogue_id for corpus in described["corpora"] for example in corpus["examples"]]
         with fits_views("the site"):
             dialogues = SiteDialogues(warehouse, most, examples)
             on_dialogues(dialogues.count)
-            pages = _Pages(warehouse, described, dialogues)
+            pages = _Pages(warehouse, {**described, "redacted": redacted}, dialogues)
             written = {path: _write(folder / path, text) for path, text in pages.texts(on_dialogue)}
-        record = {"about": _ABOUT, "files": {path: digest for path, (digest, _) in sorted(written.items())}}
+        record: dict[str, Any] = {"about": _ABOUT, **({"redacted": redacted} if redacted else {})}
+        record["files"] = {path: digest for path, (digest, _) in sorted(written.items())}
         _write(folder / RECORD, json.dumps(record, indent=1) + "\n")
     ((count,),) = con.execute("select count(*) from main.dialogues").fetchall()
     size = sum(size for _, size in written.values())

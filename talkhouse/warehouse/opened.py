@@ -62,6 +62,8 @@ class Warehouse:
     """Its name in SQL where others are attached next to it; without, it is the current database."""
     check_complete: Callable[[], None] = lambda: None
     """Raises where the user has stopped the command, so that what was read may not be all."""
+    redacted: Mapping[str, Any] | None = None
+    """What manifests say of the marks in its texts, if it is the copy that ``personal.redact`` has made."""
 
     @cached_property
     def database(self) -> str:

@@ -15,6 +15,7 @@ from talkhouse.api import opening
 from talkhouse.cli.terminal import completion
 from talkhouse.cli.terminal.console import reader_has_left
 from talkhouse.ingest.files.limits import LINKS_OPTION, described
+from talkhouse.personal.kinds import PersonalData
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database, name_corpus_folders
 from talkhouse.system import ctrl_c
@@ -215,6 +216,22 @@ against = click.option(
     "ends at a slash (may be repeated).",
 )
 accept_terms = flag("--accept-terms", help="Accept the terms of the corpora; without it, they are shown.")
+
+
+def personal(function: _Function) -> _Function:
+    """Add what becomes of personal data in texts; without either option, it is asked about."""
+    option = partial(click.option, "personal", type=OneOf(PersonalData), default=PersonalData.ASK, show_default=False)
+    redact = option(
+        "--redact", flag_value=PersonalData.REDACT, help="Put marks such as <email> in place of personal data in texts."
+    )
+    keep = option(
+        "--keep-personal-data",
+        flag_value=PersonalData.KEEP,
+        help="Let personal data out; without it, texts of your own corpora that have any stop the command.",
+    )
+    return redact(keep(function))
+
+
 escape_formulas = flag(
     "--escape-formulas", help="In CSV and TSV, put an apostrophe before texts that a spreadsheet takes for formulas."
 )

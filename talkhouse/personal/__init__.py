@@ -1,0 +1,1 @@
+"""Personal data in texts: where it stands, and what takes its place."""
