@@ -21,6 +21,7 @@ from talkhouse.export import sandbox
 from talkhouse.queries.catalogue import BI, Catalogue, catalogue_of
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.settings import database
 from talkhouse.warehouse import query_files
 
@@ -48,15 +49,6 @@ _CACHED = 500
 
 _MOST_LABELS = 1_000
 """Labels of a scheme that pages know in their order."""
-
-CORPORA = """
-select
-    corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
-    dialogue_count, turn_count, record_count, label_count, default_label_count, default_example_count, finding_count,
-from bi.corpora
-order by title
-"""
-"""The query of the corpora on the home page."""
 
 _COLUMNS = f"""
 select table_name, list(column_name order by column_index) from duckdb_columns()
@@ -142,7 +134,7 @@ class ServedWarehouse:
         with self._holding:  # not at once: pages without charts work even if a dashboard is broken
             if self._held is None:
                 declared = [file.dashboard for file in dashboards(self.query_files)]
-                often = often_asked(declared, metrics(self.query_files), self.columns, [CORPORA])
+                often = often_asked(declared, metrics(self.query_files), self.columns, [sql_of(__file__, "corpora")])
                 self._held = ViewCache(self.connection, f"{self.version.path.stem}_held", often)
         return _rows(self.connection, self.version, sql, {}, self._held.sql)
 

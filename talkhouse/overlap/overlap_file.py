@@ -18,6 +18,7 @@ from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.sidecar import (
     COUNT,
     FULL,
@@ -63,25 +64,6 @@ _VALUES: Values = {
     },
 }
 
-MATRIX = """
-select
-    matches.unit,
-    matches.place,
-    matches.other_unit,
-    matches.other_place,
-    any_value(units.units) as units,
-    count(*) filter (kind = 'same' and not is_phrase) as same,
-    count(*) filter (kind = 'exact' and not is_phrase) as exact,
-    count(*) filter (kind = 'normalised' and not is_phrase) as normalised,
-    count(*) filter (kind = 'near' and not is_phrase) as near,
-    count(*) filter (kind = 'contains' and not is_phrase) as contains,
-    count(*) filter (is_phrase) as phrases,
-    count(*) filter (not is_phrase) as affected,
-    affected / any_value(units.units) as share,
-from matches
-inner join units on units.unit = matches.unit and units.place = matches.place
-group by matches.unit, matches.place, matches.other_unit, matches.other_place
-"""
 _MATRIX_COLUMNS = {
     "unit": "Units of this kind,",
     "place": "in this place,",
@@ -140,7 +122,7 @@ def create_tables(con: duckdb.DuckDBPyConnection, database: str) -> None:
         _comment(con, "table", name, declared.comment, comments)
     # The view names its tables without their database, so that it works under whatever name it is attached.
     con.execute(f"use {database}")
-    con.execute(f"create view matrix as {MATRIX}")
+    con.execute(f"create view matrix as {sql_of(__file__, 'matrix')}")
     _comment(con, "view", "matrix", "How many units of a place match what stands in another.", _MATRIX_COLUMNS)
 
 

@@ -24,6 +24,7 @@ from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.escaping import visible
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted, reserved_words
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.system.folders import temporary_folder
 from talkhouse.warehouse.relations import columns_of, relations
 
@@ -307,14 +308,6 @@ _EDITOR_STYLE = """
 </style>
 """
 
-_COMPLETIONS = """
-select schema_name || '.' || table_name, list([column_name, data_type] order by column_index)
-from duckdb_columns()
-where database_name = current_database() and not internal
-group by all
-order by all
-"""
-
 _QUERY = "query"
 """Of the address, and of the session: the query as it is now."""
 
@@ -342,7 +335,9 @@ def draw_editor(opened: ServedWarehouse) -> tuple[str, bool]:
             "words": sorted(reserved_words()),
             "query": st.session_state[_QUERY],
             "version": version,
-            "relations": [[name, columns] for name, columns in opened.rows(_COMPLETIONS).iter_rows()],
+            "relations": [
+                [name, columns] for name, columns in opened.rows(sql_of(__file__, "completions")).iter_rows()
+            ],
         },
         on_query_change=_on_typed,
         on_run_change=lambda: None,
