@@ -1,13 +1,8 @@
-"""SQL that a module runs, and tables of values, read from files next to it; without DuckDB, which help must not import.
-
-``code_of`` in ``system/cache.py`` has these files among the code.
-"""
+"""SQL that a module runs, read from a file next to it; without DuckDB, which the help of a command must not import."""
 
 import re
-import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 
 def sql_of(module: str, name: str, /, **fragments: object) -> str:
@@ -18,12 +13,6 @@ def sql_of(module: str, name: str, /, **fragments: object) -> str:
     ``sql.literal`` and ``sql.identifier``.
     """
     return re.sub(r"\$\{(\w+)\}", lambda found: str(fragments[found[1]]), _text(Path(module).with_name(f"{name}.sql")))
-
-
-@cache
-def toml_of(module: str, name: str) -> dict[str, Any]:
-    """Return the tables of ``<name>.toml`` next to a module, which is named by its ``__file__``."""
-    return tomllib.loads(_text(Path(module).with_name(f"{name}.toml")))
 
 
 @cache

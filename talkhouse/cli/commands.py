@@ -13,22 +13,8 @@ from talkhouse.schema.errors import TalkhouseError, refused
 _NAMES = (
     *("build", "fetch", "ingest", "status", "sql", "check", "findings", "views", "search", "vectors", "show"),
     *("inspect", "corpora", "conform"),
-    *(
-        "export",
-        "cite",
-        "publish",
-        "lake",
-        "score",
-        "scores",
-        "notes",
-        "overlap",
-        "restore",
-        "verify",
-        "replay",
-        "migrate",
-        "files",
-        "make",
-    ),
+    *("export", "cite", "publish", "lake", "score", "scores", "notes", "overlap", "restore", "verify", "replay"),
+    *("migrate", "files", "make"),
     *("release", "diff", "dashboard", "report", "licences", "new"),
 )
 """The order in which the help has them; each is ``command`` of the module of its name."""

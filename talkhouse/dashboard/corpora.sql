@@ -1,4 +1,3 @@
--- The query of the corpora on the home page.
 select
     corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
     dialogue_count, turn_count, record_count, label_count, default_label_count, default_example_count, finding_count,

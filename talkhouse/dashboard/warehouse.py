@@ -50,6 +50,9 @@ _CACHED = 500
 _MOST_LABELS = 1_000
 """Labels of a scheme that pages know in their order."""
 
+CORPORA = sql_of(__file__, "corpora")
+"""The query of the corpora on the home page."""
+
 _COLUMNS = f"""
 select table_name, list(column_name order by column_index) from duckdb_columns()
 where schema_name = '{BI}' and database_name = current_database() group by table_name
@@ -134,7 +137,7 @@ class ServedWarehouse:
         with self._holding:  # not at once: pages without charts work even if a dashboard is broken
             if self._held is None:
                 declared = [file.dashboard for file in dashboards(self.query_files)]
-                often = often_asked(declared, metrics(self.query_files), self.columns, [sql_of(__file__, "corpora")])
+                often = often_asked(declared, metrics(self.query_files), self.columns, [CORPORA])
                 self._held = ViewCache(self.connection, f"{self.version.path.stem}_held", often)
         return _rows(self.connection, self.version, sql, {}, self._held.sql)
 

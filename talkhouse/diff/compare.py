@@ -25,20 +25,13 @@ _SIDES = ("before", "after")
 CELLS = '"?cells"'
 """The table of all cells that differ; one row for each."""
 
-_CELLS = f"""
-create temp table {CELLS} (
-    relation varchar, corpus varchar, change varchar, "key" varchar, key_before varchar,
-    "column" varchar, before varchar, after varchar
-)
-"""
-
 Group = tuple[str | None, str | None]
 """The publisher's release and split that rows are counted by; both are None for tables."""
 
 
 def make_table_of_cells(con: duckdb.DuckDBPyConnection) -> None:
     """Make the table of cells."""
-    con.execute(_CELLS)
+    con.execute(sql_of(__file__, "table_of_cells", table=CELLS))
 
 
 class Sum(NamedTuple):

@@ -19,6 +19,7 @@ from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal
 from talkhouse.schema.sql_files import sql_of
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.warehouse.sidecar import (
     COUNT,
     FULL,
@@ -108,8 +109,7 @@ class OverlapTable:
 @cache
 def tables() -> dict[str, OverlapTable]:
     """Return the tables that the file has, by their names."""
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return msgspec.toml.decode(text, type=dict[str, OverlapTable])
+    return msgspec.convert(toml_of(__file__, "overlap_file"), dict[str, OverlapTable])
 
 
 def create_tables(con: duckdb.DuckDBPyConnection, database: str) -> None:

@@ -2,10 +2,8 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import polars as pl
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -25,6 +23,7 @@ from talkhouse.escaping import visible
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted, reserved_words
 from talkhouse.schema.sql_files import sql_of
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.system.folders import temporary_folder
 from talkhouse.warehouse.relations import columns_of, relations
 
@@ -376,7 +375,5 @@ def _on_typed() -> None:
     st.session_state[_QUERY] = typed["text"]
 
 
-EXAMPLE_QUERIES: dict[str, str] = msgspec.toml.decode(
-    Path(__file__).with_name("example_queries.toml").read_text(encoding="utf-8")
-)
+EXAMPLE_QUERIES: dict[str, str] = toml_of(__file__, "example_queries")
 """Title -> query."""

@@ -11,6 +11,7 @@ from talkhouse.packages.convokit.corpus_tables import (
     JsonMember,
     LabelLevel,
     MissingSpeakers,
+    members_of,
     struct,
     with_meta,
 )
@@ -37,23 +38,7 @@ class Utterances:
     @cached_property
     def members(self) -> Sequence[JsonMember]:
         """The metadata of an utterance; each has all of them."""
-        has = self.tables.has
-        members = [
-            JsonMember("turn_index", "turn_index", "int"),
-            JsonMember("role", "role", "str"),
-            JsonMember("kind", "kind", "str"),
-            JsonMember("native_id", "native_id", "str"),
-            JsonMember("said_at", "said_at::varchar", "str"),
-            JsonMember("extra", "extra", "dict"),
-        ]
-        if has["turns.reply_to"]:
-            members.append(JsonMember("reply_to", "reply_to", "int"))
-        if has["turns.start_ms"]:
-            members += [JsonMember("start_ms", "start_ms", "int"), JsonMember("end_ms", "end_ms", "int")]
-        if has["turn_speakers"]:
-            members.append(JsonMember("speakers", "speakers", "list"))
-        if has["parts"]:
-            members.append(JsonMember("parts", "parts", "list"))
+        members = members_of("utterance", self.tables.has)
         return [*members, *(member for scheme in self.labels.schemes(LabelLevel.TURN) for member in scheme.members())]
 
     def query(self, part: DialogueRange) -> str:
@@ -100,18 +85,8 @@ class Utterances:
             yield sql_of(__file__, "utterance_parts", parts=self.tables.rows("parts", part.condition))
 
 
-# ConvoKit takes ``is_ai`` out of the metadata, as an attribute of the speaker; and then ``role``, ``sender_name`` and
-# ``agent_id`` too, so none of these may be a name here.
-MEMBERS = (
-    JsonMember("kind", "kind", "str"),
-    JsonMember("is_ai", "coalesce(kind = 'bot', false)", "bool"),
-    JsonMember("is_missing", "is_missing", "bool"),
-    JsonMember("name", "name", "str"),
-    JsonMember("native_id", "native_id", "str"),
-    JsonMember("is_anonymous", "is_anonymous", "bool"),
-    JsonMember("personas", "personas", "list"),
-    JsonMember("extra", "extra", "dict"),
-)
+MEMBERS = members_of("speaker")
+"""The metadata of a speaker."""
 
 
 @dataclass(frozen=True)
@@ -152,32 +127,9 @@ class Conversations:
     @cached_property
     def members(self) -> Sequence[JsonMember]:
         """The metadata of a conversation; each has all of them."""
-        has = self.tables.has
-        members = [
-            JsonMember("native_id", "native_id", "str"),
-            JsonMember("domain", "domain", "str"),
-            JsonMember("title", "title", "str"),
-            JsonMember("language", "language", "str"),
-            JsonMember("started_at", "started_at::varchar", "str"),
-            JsonMember("split", "case when len(splits) = 1 then splits[1] end", "str"),
-            JsonMember("splits", "coalesce(splits, [])", "list"),
-            JsonMember("standard_splits", "coalesce(standard_splits, [])", "list"),
-            JsonMember("releases", "coalesce(releases, [])", "list"),
-            JsonMember("records", "coalesce(records, [])", "list"),
-            JsonMember("sources", "coalesce(sources, [])", "list"),
-            JsonMember("timestamps", "timestamps", "str"),
-            JsonMember("participants", "coalesce(participants, [])", "list"),
-            JsonMember("persona_lists", "persona_lists", "list"),
-            JsonMember("extra", "extra", "dict"),
-        ]
-        if has["turns.reply_to"]:
-            members.append(JsonMember("replies", "replies", "str"))
-        if has["dialogues.derived_from"]:
-            members.append(JsonMember("derived_from", "derived_from", "str"))
-        return [
-            *members,
-            *(member for scheme in self.labels.schemes(LabelLevel.DIALOGUE) for member in scheme.members()),
-        ]
+        members = members_of("conversation", self.tables.has)
+        schemes = self.labels.schemes(LabelLevel.DIALOGUE)
+        return [*members, *(member for scheme in schemes for member in scheme.members())]
 
     def query(self, part: DialogueRange) -> str:
         """Return the conversations of some dialogues; the first column is the id."""

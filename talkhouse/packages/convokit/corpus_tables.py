@@ -11,6 +11,7 @@ from talkhouse.export.selection import Selection
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.tables import metadata, owned_by
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.warehouse.opened import Warehouse
 
 _PART_ROWS = 400_000
@@ -118,6 +119,15 @@ class JsonMember(NamedTuple):
     name: str
     expression: str
     kind: PythonType
+
+
+def members_of(kind: str, has: Mapping[str, bool] | None = None) -> list[JsonMember]:
+    """Return the metadata that all objects of a kind have, but for those of which a corpus has none."""
+    return [
+        JsonMember(name, declared.get("value", name), declared["type"])
+        for name, declared in toml_of(__file__, "metadata")[kind].items()
+        if has is None or has.get(declared.get("needs"), True)
+    ]
 
 
 def struct(members: Iterable[JsonMember | tuple[str, str]]) -> str:
