@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Mapping
 from html import escape
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
@@ -44,19 +45,7 @@ _HEADERS = {
 _NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 """The policy of the guard's own pages."""
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-{head}<title>Talkhouse</title>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+_PAGE = Path(__file__).with_name("guard_page.html").read_text(encoding="utf-8")
 
 
 class Guard:

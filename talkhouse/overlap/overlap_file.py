@@ -65,22 +65,6 @@ _VALUES: Values = {
     },
 }
 
-_MATRIX_COLUMNS = {
-    "unit": "Units of this kind,",
-    "place": "in this place,",
-    "other_unit": "that match units of this kind",
-    "other_place": "in this place.",
-    "units": "Units in the place, whether they match or not.",
-    "same": "Units that stand in both places themselves.",
-    "exact": "Units whose best match is the same to the character; like all kinds here without phrases.",
-    "normalised": "Units whose best match has the same tokens in the same order.",
-    "near": "Units whose best match is near.",
-    "contains": "Units most of whose runs of 8 tokens stand there.",
-    "phrases": "Matches that are short or stereotyped, and no evidence.",
-    "affected": "Units with a match that is no phrase.",
-    "share": "affected / units.",
-}
-
 
 def path_for(warehouse_path: Path) -> Path:
     """Return the path that the overlap of a warehouse is written to."""
@@ -123,7 +107,8 @@ def create_tables(con: duckdb.DuckDBPyConnection, database: str) -> None:
     # The view names its tables without their database, so that it works under whatever name it is attached.
     con.execute(f"use {database}")
     con.execute(f"create view matrix as {sql_of(__file__, 'matrix')}")
-    _comment(con, "view", "matrix", "How many units of a place match what stands in another.", _MATRIX_COLUMNS)
+    words = "How many units of a place match what stands in another."
+    _comment(con, "view", "matrix", words, toml_of(__file__, "matrix"))
 
 
 def _comment(con: duckdb.DuckDBPyConnection, kind: str, name: str, comment: str, columns: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
@@ -288,18 +289,7 @@ def _whole(values: pl.Series) -> pl.Series:
 _COMPONENT = "talkhouse.sql_editor"
 """As pyproject.toml declares it, by which Streamlit finds its files."""
 
-_EDITOR_HTML = """
-<div class="editor">
-<label for="query">Query</label>
-<div class="inside">
-<textarea class="query" id="query" placeholder="from main.corpora" spellcheck="false" autocapitalize="off" readonly
- autocomplete="off" aria-autocomplete="list" aria-haspopup="listbox" aria-controls="completions"></textarea>
-<div class="mirror" aria-hidden="true"></div>
-<ul class="list" id="completions" role="listbox" aria-label="Completions" hidden></ul>
-</div>
-<div class="status" role="status"></div>
-</div>
-"""
+_EDITOR_HTML = Path(__file__).with_name("sql_editor.html").read_text(encoding="utf-8")
 
 _EDITOR_STYLE = """
 <style>
