@@ -34,6 +34,8 @@ class Form:
     """Where a speaker's name means somebody."""
     times: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
+    known_roles: frozenset[str] = frozenset()
+    """The roles of a format that knows a list; others take any."""
     label_targets: tuple[str, ...] = ("turn", "dialogue", "record")
     """What labels may be about (``on``), the default first."""
     turns_are_objects: bool = True
