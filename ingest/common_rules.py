@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
+
+from talkhouse.schema.toml_files import toml_of
 
 Severity: TypeAlias = Literal["reject_file", "reject_dialogue", "reject_example", "warn", "note"]
 
@@ -23,8 +24,7 @@ class Rule:
 @cache
 def shared_rules() -> tuple[Rule, ...]:
     """Return the rules that several corpora share."""
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return tuple(msgspec.toml.decode(text, type=dict[str, list[Rule]])["rules"])
+    return msgspec.convert(toml_of(__file__, "common_rules")["rules"], tuple[Rule, ...])
 
 
 def format_rules() -> tuple[Rule, ...]:

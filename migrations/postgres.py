@@ -24,6 +24,7 @@ from sqlalchemy.sql import ClauseElement
 
 from talkhouse.migrations import VERSION_COMMENT, VERSION_NUMBER_COMMENT, VERSION_TABLE, head
 from talkhouse.schema.errors import UsageError
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.tables import metadata
 from talkhouse.schema.warehouse import HOUSEKEEPING
 
@@ -53,27 +54,10 @@ def statements(schemas: Mapping[str, str], server: tuple[int, ...]) -> Statement
     )
 
 
-_OF_OTHERS = """
-with me as (select oid from pg_catalog.pg_roles where rolname = current_user),
-ours as (select * from pg_catalog.pg_namespace where nspname = any(:schemas))
-select pg_describe_object('pg_catalog.pg_namespace'::regclass, oid, 0) from ours where nspowner <> (select oid from me)
-union all
-select pg_describe_object('pg_catalog.pg_class'::regclass, c.oid, 0) from pg_catalog.pg_class c
-join ours on ours.oid = c.relnamespace where c.relowner <> (select oid from me)
-union all
-select pg_describe_object('pg_catalog.pg_proc'::regclass, p.oid, 0) from pg_catalog.pg_proc p
-join ours on ours.oid = p.pronamespace where p.proowner <> (select oid from me)
-union all
-select pg_describe_object('pg_catalog.pg_operator'::regclass, o.oid, 0) from pg_catalog.pg_operator o
-join ours on ours.oid = o.oprnamespace where o.oprowner <> (select oid from me)
-order by 1
-"""
-
-
 def check_own(connection: Connection, schemas: Iterable[str]) -> None:
     """Raise UsageError where schemas, or what is in them, belong to other roles: to read a view may run their code."""
     connection.execute(text("set search_path to pg_catalog, pg_temp"))
-    others = connection.execute(text(_OF_OTHERS), {"schemas": list(schemas)}).scalars().all()
+    others = connection.execute(text(sql_of(__file__, "objects_of_others")), {"schemas": list(schemas)}).scalars().all()
     if others:
         raise UsageError(
             "what is to be migrated belongs to other roles, and was not read",

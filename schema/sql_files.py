@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 
-def sql_of(module: str, name: str, **fragments: object) -> str:
+def sql_of(module: str, name: str, /, **fragments: object) -> str:
     """Return the SQL of ``<name>.sql`` next to a module, which is named by its ``__file__``.
 
     ``${fragment}`` is a piece of SQL that the module writes, such as a name, a condition or a number; KeyError for one

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import polars as pl
 from msgspec import Raw
 
+from talkhouse.ingest.declared.declaration.forms import FORMS
 from talkhouse.ingest.declared.declaration.model import Declaration, Files, JsonPath, SpeakersFile, beside
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records
@@ -25,26 +26,6 @@ NO_ROLE = "speaker"
 
 _SYSTEM = frozenset({"system", "developer", "tool", "function"})
 
-KNOWN: Mapping[str, frozenset[str]] = {
-    "chat": frozenset(["system", "developer", "user", "assistant", "tool", "function"]),
-    "sharegpt": frozenset(
-        [
-            "human",
-            "gpt",
-            "chatgpt",
-            "bing",
-            "bard",
-            "function_call",
-            "observation",
-            "system",
-            "user",
-            "assistant",
-            "tool",
-        ]
-    ),
-}
-"""The roles of formats that know a list (OpenAI's; ShareGPT's, as its readers have them)."""
-
 
 class Roles:
     """The roles of one corpus, by ``[roles]``."""
@@ -54,7 +35,7 @@ class Roles:
         self._words: dict[str, str] = {}
         for word, role in declaration.roles.items():
             self._words.setdefault(role, word)
-        self._known = KNOWN.get(declaration.format)
+        self._known = FORMS[declaration.format].known_roles
 
     def role_of(self, word: str) -> str:
         """Return the role that a file's word means; the word itself where nothing says so."""
@@ -70,7 +51,7 @@ class Roles:
 
     def is_known(self, word: str) -> bool:
         """Whether the format knows a word, or ``[roles]`` does; formats that know no list know any."""
-        return self._known is None or word in self._known or word in self._meanings
+        return not self._known or word in self._known or word in self._meanings
 
 
 def speaker_kind(role: str, *, is_bot: bool | None = None) -> str:

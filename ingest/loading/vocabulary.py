@@ -14,6 +14,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from talkhouse.ingest.corpus import Corpus, Datasheet, LicenceTerms, Reference
 from talkhouse.ingest.rows import Label
 from talkhouse.schema.sql import insert
+from talkhouse.schema.sql_files import sql_of
 
 _PUBLIC_DOMAIN = frozenset({"0BSD", "CC-PDDC", "CC0-1.0", "MIT-0", "PDDL-1.0", "Unlicense", "WTFPL"})
 _SHARE_ALIKE = re.compile(r"CC-BY(-NC)?-SA-|A?GPL-|LGPL-|ODbL-|CDLA-Sharing-|GFDL-|MPL-|EUPL-|OSL-")
@@ -154,14 +155,7 @@ def declare_again(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> None:
 
 _BEHIND = {
     "main.releases": (
-        """
-        create or replace temp table declared as
-        select
-            corpus_id, release,
-            row_number() over (order by declared.release_index nulls last, older.release_index) - 1 as release_index,
-            coalesce(declared.title, older.title) as title, coalesce(declared.description, older.description)
-        from (from main.releases where corpus_id = $id) as older full join declared using (corpus_id, release)
-        """,
+        sql_of(__file__, "declared_releases"),
         "delete from main.releases where corpus_id = $id",
         "insert into main.releases from declared",
     ),
@@ -170,17 +164,7 @@ _BEHIND = {
         "insert into main.schemes from declared",
     ),
     "main.labels": (
-        # What no declaration knows has no index.
-        """
-        create or replace temp table declared as
-        select
-            scheme, label, coalesce(declared.meaning, older.meaning) as meaning,
-            if(declared.scheme is null, older.namespace, declared.namespace) as namespace,
-            case when coalesce(declared.label_index, older.label_index) is not null then row_number() over (
-                partition by scheme order by declared.label_index nulls last, older.label_index nulls last
-            ) - 1 end as label_index
-        from (from main.labels where starts_with(scheme, $id || '.')) as older full join declared using (scheme, label)
-        """,
+        sql_of(__file__, "declared_labels"),
         "delete from main.labels where starts_with(scheme, $id || '.')",
         "insert into main.labels from declared",
     ),
@@ -248,23 +232,5 @@ def _json(value: Any) -> str | None:
 
 def complete_vocabulary(con: duckdb.DuckDBPyConnection, corpus: Corpus) -> None:
     """Add the labels and publisher's releases that occur and that no declaration knows, behind those declared."""
-    con.execute(
-        "insert into main.labels by name "
-        "select distinct scheme, label from main.annotations "
-        "anti join main.labels using (scheme, label) "
-        "where label is not null and starts_with(record_id, ?)",
-        [f"{corpus.id}/"],
-    )
-    con.execute(
-        """
-        insert into main.releases by name
-        select
-            corpus_id,
-            release,
-            row_number() over (order by release) - 1
-                + (select count(*) from main.releases where corpus_id = $corpus) as release_index,
-        from (select distinct corpus_id, release from main.records where corpus_id = $corpus and release is not null)
-        anti join main.releases using (corpus_id, release)
-        """,
-        {"corpus": corpus.id},
-    )
+    con.execute(sql_of(__file__, "undeclared_labels"), [f"{corpus.id}/"])
+    con.execute(sql_of(__file__, "undeclared_releases"), {"corpus": corpus.id})

@@ -2,28 +2,16 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 from talkhouse.escaping import visible
 
-_STYLE = """
-.talkhouse { color: var(--jp-content-font-color1, inherit); color-scheme: light dark; }
-.talkhouse { max-width: 60rem; overflow-x: auto; }
-.talkhouse table { border-collapse: collapse; margin: 0.5em 0; }
-.talkhouse th, .talkhouse td { border-bottom: 1px solid var(--jp-border-color2, #8886); padding: 0.2em 0.7em; }
-.talkhouse th, .talkhouse td { text-align: left; vertical-align: top; background: none; }
-.talkhouse .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-.talkhouse .note { opacity: 0.75; font-size: 0.9em; margin: 0.1em 0; }
-.talkhouse .said { white-space: pre-wrap; overflow-wrap: anywhere; }
-.talkhouse ul.note { margin: 0.1em 0; padding-left: 1.5em; }
-.talkhouse .turn { border-top: 1px solid var(--jp-border-color2, #8886); padding: 0.3em 0; }
-.talkhouse .warning { color: #9a6700; }
-@media (prefers-color-scheme: dark) { .talkhouse .warning { color: #d29922; } }
-"""
+_STYLE = Path(__file__).with_name("notebook.css").read_text(encoding="utf-8")
 
 
 def fragment(*parts: str) -> str:
     """Return parts that are HTML already as what a notebook shows."""
-    return f'<div class="talkhouse tex2jax_ignore mathjax_ignore"><style>{_STYLE}</style>{"".join(parts)}</div>'
+    return f'<div class="talkhouse tex2jax_ignore mathjax_ignore"><style>\n{_STYLE}</style>{"".join(parts)}</div>'
 
 
 def text(value: object) -> str:

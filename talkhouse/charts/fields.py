@@ -10,53 +10,12 @@ from polars.selectors import by_name
 
 from talkhouse.charts.declared import Chart, Grain, Metric, NumberFormat, metric
 from talkhouse.escaping import visible
+from talkhouse.schema.toml_files import toml_of
 
 _NOT_SAID = ("_id", "_bin", "_index")
 
 _UNITS = {"_percent": "%", "_seconds": "seconds", "_hours": "hours", "_ms": "ms"}
 """Suffixes of names for the unit of a value."""
-
-_TITLES = {
-    "annotation_target": "Target of the message",
-    "annotation_type": "Type of message",
-    "first_solution_type": "Kind of the first solution",
-    "fleiss_kappa": "Fleiss' kappa",
-    "gap_seconds": "Seconds since the previous turn",
-    "homepage": "Home page",
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "krippendorff_alpha_high": "Krippendorff's alpha, at most",
-    "krippendorff_alpha_low": "Krippendorff's alpha, at least",
-    "krippendorff_alpha_ordinal": "Krippendorff's alpha, ordinal",
-    "known_speaker_name": "Speaker",
-    "label_meaning": "What the label means",
-    "licence_url": "Address of the licence",
-    "load_id": "Build",
-    "majority_count": "Votes of the majority",
-    "majority_share": "Share of the majority",
-    "max_annotator_count": "Most annotators",
-    "message_type": "Type of message",
-    "mime_type": "MIME type",
-    "min_annotator_count": "Fewest annotators",
-    "native_id": "Published id",
-    "next_gap_seconds": "Seconds until the next turn",
-    "record_id_after": "Later record",
-    "record_id_before": "Earlier record",
-    "release_after": "Later release",
-    "release_before": "Earlier release",
-    "said_at": "Time",
-    "scheme_kind": "Kind of scheme",
-    "sha256": "SHA-256",
-    "solution_type": "Kind of solution",
-    "source_file_id": "File",
-    "source_pointer": "Place in the file",
-    "speaker_id": "Id of the speaker",
-    "speaker_kind": "Kind of speaker",
-    "uri": "URI",
-    "user_id": "Id of the user",
-    "why_not_compared": "Why not compared",
-}
-"""Titles of columns whose names do not give them."""
-
 
 _OF_SEVERAL = {"known_speaker_name": "people without a known name"}
 """The text for a null that stands for several things, and not for a thing without a name."""
@@ -92,8 +51,9 @@ def along(chart: Chart) -> str:
 
 def title(column: str) -> str:
     """Return a column's name as a title: ``corpus_id`` is Corpus, ``turn_count_bin`` is Number of turns."""
-    if column in _TITLES:
-        return _TITLES[column]
+    titles = toml_of(__file__, "titles")
+    if column in titles:
+        return str(titles[column])
     for ending in _NOT_SAID:
         column = column.removesuffix(ending)
     column = column.removesuffix("_name") if column.endswith(("speaker_name", "user_name")) else column

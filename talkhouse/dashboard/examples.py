@@ -13,37 +13,12 @@ import polars as pl
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import identifier, literal, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.tables import metadata
 from talkhouse.warehouse.relations import columns_of
 
-_TASKS = """
-select views.schema_name || '.' || views.view_name
-from duckdb_views() as views
-inner join main.examples
-    on examples.corpus_id = views.schema_name and examples.task = views.view_name and examples.example_index = 0
-where views.database_name = current_database()
-group by all
-order by all
-"""
-"""The views of tasks that have a first example: there are few of these, and millions of examples."""
-
-_SIZES = """
-select release, split, count(*) as size
-from main.examples
-where corpus_id = $corpus and task = $task
-group by all
-order by release nulls last, split nulls last
-"""
-
 _KEYS = ("split", "example_index", "record_id", "dialogue_id")
 """Columns that together identify a row of any task view, as ``bi.example_labels`` joins them."""
-
-_PLACED = f"""
-select {", ".join(_KEYS)}
-from main.examples
-where corpus_id = $corpus and task = $task and release is not distinct from $release
-    and split is not distinct from $split and example_index = $index
-"""
 
 _COMMENT = """
 select comment from duckdb_views()
@@ -139,7 +114,7 @@ class Size:
 
 def task_names(opened: ServedWarehouse) -> list[str]:
     """Return the full names of the views of all tasks that have examples."""
-    return opened.rows(_TASKS).to_series().to_list()
+    return opened.rows(sql_of(__file__, "tasks_with_examples")).to_series().to_list()
 
 
 def find_task(opened: ServedWarehouse, full_name: str) -> ExampleTask:
@@ -166,7 +141,7 @@ def find_task(opened: ServedWarehouse, full_name: str) -> ExampleTask:
 
 def sizes(opened: ServedWarehouse, task: ExampleTask) -> list[Size]:
     """Return the number of examples of each publisher's release and split, in the order of an export."""
-    rows = opened.rows(_SIZES, {"corpus": task.corpus, "task": task.name})
+    rows = opened.rows(sql_of(__file__, "split_sizes"), {"corpus": task.corpus, "task": task.name})
     return [Size(*row) for row in rows.iter_rows()]
 
 
@@ -218,7 +193,7 @@ def _placed(opened: ServedWarehouse, task: ExampleTask, position: int, of: list[
             break
         position -= size.count
     values = {"corpus": task.corpus, "task": task.name, "release": size.release, "split": size.split, "index": position}
-    return _first(opened.rows(_PLACED, values), task, position)
+    return _first(opened.rows(sql_of(__file__, "placed_example", keys=", ".join(_KEYS)), values), task, position)
 
 
 def _labelled(opened: ServedWarehouse, task: ExampleTask, choice: Choice, position: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Mapping
 from html import escape
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
@@ -22,6 +23,7 @@ from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from talkhouse.schema.errors import TalkhouseError
+from talkhouse.schema.toml_files import toml_of
 
 ADDRESS = "127.0.0.1"
 NAMES = (ADDRESS, "localhost")
@@ -43,19 +45,7 @@ _HEADERS = {
 _NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 """The policy of the guard's own pages."""
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-{head}<title>Talkhouse</title>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+_PAGE = Path(__file__).with_name("guard_page.html").read_text(encoding="utf-8")
 
 
 class Guard:
@@ -184,51 +174,6 @@ def _token_in(asked: HTTPConnection) -> str | None:
 
 _VARIABLES = "STREAMLIT_"
 
-_OPTIONS: Mapping[str, Any] = {
-    # The guard refuses everything that these refuse, and more. They hold without it too.
-    "server.address": ADDRESS,
-    "server.allowedHosts": list(NAMES),
-    "server.enableCORS": True,
-    "server.corsAllowedOrigins": [],
-    "server.enableXsrfProtection": True,
-    "server.xsrfCookieSameSite": "strict",
-    "server.trustedUserHeaders": {},
-    "server.unsafeMetricsUserAttributes": [],
-    # Ways in that the pages don't need.
-    "server.enableAgentApi": False,
-    "server.enableStaticServing": False,
-    "server.scriptHealthCheckEnabled": False,
-    "server.baseUrlPath": "",
-    "server.customComponentBaseUrlPath": "",
-    "server.fileWatcherType": "none",
-    "server.folderWatchList": [],
-    "server.runOnSave": False,
-    "server.allowRunOnSave": False,
-    "server.headless": True,
-    "client.allowedOrigins": [],
-    "client.toolbarMode": "minimal",
-    "browser.serverAddress": ADDRESS,
-    "browser.gatherUsageStats": False,
-    "global.developmentMode": False,
-    "secrets.files": [],
-    # Otherwise the texts that say what a constant is for would be drawn.
-    "runner.magicEnabled": False,
-    "logger.level": "error",
-    "theme.metricValueFontSize": "1.6rem",
-    "theme.paddingTop": "2rem",
-    # From h1 on: the title of a page, and of a chart.
-    "theme.headingFontSizes": ["2.25rem", "1.35rem", "1.15rem", "1rem", "1rem", "1rem"],
-    # Captions have six tenths of the text's opacity, and white stands on the primary colour: with Streamlit's own
-    # colours neither has the contrast that WCAG asks for.
-    "theme.light.primaryColor": "#1a5fd0",
-    "theme.light.textColor": "#141311",
-    "theme.light.codeTextColor": "#141311",
-    "theme.dark.primaryColor": "#1f6feb",
-    "theme.dark.codeTextColor": "#edebe8",
-    "theme.baseRadius": "small",
-    "theme.showWidgetBorder": True,
-}
-
 
 def impose(port: int) -> None:
     """Set all options of this process for good; raises TalkhouseError if Streamlit has taken one from elsewhere."""
@@ -236,7 +181,8 @@ def impose(port: int) -> None:
         del os.environ[name]
     from streamlit import config
 
-    options = {**_OPTIONS, "server.port": port, "browser.serverPort": port}
+    own = {"server.address": ADDRESS, "server.allowedHosts": [*NAMES], "browser.serverAddress": ADDRESS}
+    options = {**toml_of(__file__, "streamlit_options"), **own, "server.port": port, "browser.serverPort": port}
     # Every file of options or secrets is looked for by this function alone; the check below finds out if that changes.
     vars(config)["get_config_files"] = _no_files
     config.get_config_options(force_reparse=True, options_from_flags=options)

@@ -11,6 +11,7 @@ from talkhouse.dashboard.text import plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.dialogues.schemes import PLAIN
 from talkhouse.escaping import visible
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.search.user_vectors import Turn
 
 _HEIGHT = 340
@@ -23,35 +24,10 @@ _MOST_COLOURS = len(PLAIN) - 1
 _NOTHING, _GREY = "none", "#808080"
 _OTHER = "other"
 
-_TEXTS = """
-with wanted as (
-    select unnest($dialogues::varchar[]) as dialogue_id, unnest($turns::integer[]) as turn_index
-),
-numbered as (select turns.rowid as row_number from main.turns inner join wanted using (dialogue_id, turn_index))
-select dialogue_id, turn_index, text from main.turns where rowid in (select row_number from numbered)
-"""
-
-_MAJORITY = """
-with wanted as (
-    select unnest($dialogues::varchar[]) as dialogue_id, unnest($turns::integer[]) as turn_index
-)
-select dialogue_id, turn_index, first(label order by vote_count desc, label) as label
-from bi.label_counts
-inner join wanted using (dialogue_id, turn_index)
-where scheme = $scheme and is_default
-group by dialogue_id, turn_index
-"""
-
-_SCHEMES = """
-select scheme from bi.schemes
-where kind = 'single_label' and target = 'turn' and unit_count > 0
-order by scheme
-"""
-
 
 def colours_by(opened: ServedWarehouse) -> list[str]:
     """Return the choices of colour: the corpus, the role, or the majority label of a scheme."""
-    return ["corpus", "role", *opened.rows(_SCHEMES)["scheme"].to_list()]
+    return ["corpus", "role", *opened.rows(sql_of(__file__, "schemes_on_map"))["scheme"].to_list()]
 
 
 def draw_map(
@@ -143,12 +119,15 @@ def _points(
     """Return the points, under internal column names, and the colour of each value."""
     keys = _keys(turns)
     wanted: dict[str, object] = {"dialogues": [dialogue for dialogue, _ in keys], "turns": [turn for _, turn in keys]}
-    texts = {(dialogue, turn): text or "" for dialogue, turn, text in opened.rows(_TEXTS, wanted).iter_rows()}
+    texts = {
+        (dialogue, turn): text or ""
+        for dialogue, turn, text in opened.rows(sql_of(__file__, "texts_on_map"), wanted).iter_rows()
+    }
     if by in ("corpus", "role"):
         values = [turn["corpus_id" if by == "corpus" else "role"] for turn in turns]
         known: Mapping[str, str] = {}
     else:
-        rows = opened.rows(_MAJORITY, {**wanted, "scheme": by}).iter_rows()
+        rows = opened.rows(sql_of(__file__, "labels_on_map"), {**wanted, "scheme": by}).iter_rows()
         labels = {(dialogue, turn): label for dialogue, turn, label in rows}
         values = [labels.get(key) for key in keys]
         known = opened.schemes(by.partition(".")[0])[by].colours

@@ -21,6 +21,7 @@ from talkhouse.export import sandbox
 from talkhouse.queries.catalogue import BI, Catalogue, catalogue_of
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import QueryFailed
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.settings import database
 from talkhouse.warehouse import query_files
 
@@ -49,13 +50,7 @@ _CACHED = 500
 _MOST_LABELS = 1_000
 """Labels of a scheme that pages know in their order."""
 
-CORPORA = """
-select
-    corpus_id, title, description, homepage, licence, licence_url, terms, languages, is_sample, made_from,
-    dialogue_count, turn_count, record_count, label_count, default_label_count, default_example_count, finding_count,
-from bi.corpora
-order by title
-"""
+CORPORA = sql_of(__file__, "corpora")
 """The query of the corpora on the home page."""
 
 _COLUMNS = f"""

@@ -9,126 +9,8 @@ import duckdb
 
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.sql import dicts
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import Warehouse
-
-_DIALOGUES = "from main.dialogues where dialogue_id in ({ids})"
-
-_PARTICIPANTS = """
-select
-    dialogue_id,
-    participants.speaker_id,
-    speakers.native_id,
-    speakers.name,
-    speakers.kind,
-    participants.role,
-    speakers.is_anonymous,
-    participants.extra,
-from main.participants
-left join main.speakers using (speaker_id)
-where dialogue_id in ({ids})
-order by participants.role, participants.speaker_id
-"""
-
-_TURNS = """
-select
-    dialogue_id,
-    turns.turn_index,
-    turns.role,
-    turns.kind,
-    turns.speaker_id,
-    speakers.name as speaker,
-    turns.said_at,
-    turns.text,
-    turns.native_id,
-    turns.extra,
-    turns.reply_to,
-    turns.start_ms,
-    turns.end_ms,
-    together.speakers,
-from main.turns
-left join main.speakers using (speaker_id)
-left join (
-    select dialogue_id, turn_index, list(coalesce(speakers.name, speaker_id) order by position) as speakers
-    from main.turn_speakers
-    left join main.speakers using (speaker_id)
-    where dialogue_id in ({ids})
-    group by dialogue_id, turn_index
-) as together using (dialogue_id, turn_index)
-where dialogue_id in ({ids})
-order by turn_index
-"""
-
-_PARTS = """
-from main.parts
-where dialogue_id in ({ids})
-order by turn_index, part_index
-"""
-
-_RECORDS = """
-select
-    records.* exclude (source_file_id, source_pointer),
-    struct_pack(
-        source_file_id := records.source_file_id,
-        path := source_files.path,
-        member := source_files.member,
-        sha256 := source_files.sha256,
-        size := source_files.size,
-        pointer := records.source_pointer
-    ) as source,
-from main.records
-left join meta.source_files using (source_file_id)
-where records.{key} in ({ids})
-order by record_id
-"""
-
-_ANNOTATIONS = """
-select * exclude (dialogue_id)
-from main.annotations
-where record_id in (select unnest($records::varchar[]))
-order by turn_index nulls first, persona_set nulls first, persona_position, scheme, annotator_index, item_index
-"""
-
-_PERSONAS = """
-select
-    persona_uses.record_id,
-    persona_uses.turn_index,
-    persona_uses.persona_set,
-    persona_uses.position,
-    persona_uses.persona_id,
-    persona_uses.speaker_id,
-    speakers.name as speaker,
-    personas.text,
-    personas.image_file,
-    personas.image_url,
-    persona_uses.extra,
-from main.persona_uses
-left join main.personas using (persona_id)
-left join main.speakers on speakers.speaker_id = persona_uses.speaker_id
-where record_id in (select unnest($records::varchar[]))
-order by turn_index nulls first, persona_set, position
-"""
-
-# The row numbers first, as in a search, so that of all candidate texts only those of this record are read.
-_CANDIDATES = """
-with listed as materialized (
-    select * exclude (dialogue_id) from main.candidates where record_id in (select unnest($records::varchar[]))
-),
-wanted as (
-    select rowid as row_number from main.texts where text_id in (select text_id from listed)
-),
-said as (
-    select text_id, text from main.texts where rowid in (select row_number from wanted)
-)
-select
-    listed.* exclude (extra),
-    coalesce(said.text, personas.text) as text,
-    personas.image_file,
-    listed.extra,
-from listed
-left join said using (text_id)
-left join main.personas using (persona_id)
-order by turn_index nulls first, candidate_set, position, item_index
-"""
 
 
 def show(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
@@ -172,10 +54,10 @@ def _whole(con: duckdb.DuckDBPyConnection, dialogue_ids: Sequence[str | None]) -
     whole: dict[str | None, dict[str, Any]] = {
         dialogue_id: {"dialogue": None, "participants": [], "turns": [], "parts": []} for dialogue_id in dialogue_ids
     }
-    for row in dicts(con.execute(_DIALOGUES.format(ids=ids), values)):
+    for row in dicts(con.execute(f"from main.dialogues where dialogue_id in ({ids})", values)):
         whole[row["dialogue_id"]]["dialogue"] = row
-    for name, query in (("participants", _PARTICIPANTS), ("turns", _TURNS), ("parts", _PARTS)):
-        for row in dicts(con.execute(query.format(ids=ids), values)):
+    for name in ("participants", "turns", "parts"):
+        for row in dicts(con.execute(sql_of(__file__, name, ids=ids), values)):
             whole[row.pop("dialogue_id")][name].append(row)
     return whole
 
@@ -183,7 +65,7 @@ def _whole(con: duckdb.DuckDBPyConnection, dialogue_ids: Sequence[str | None]) -
 def _records(con: duckdb.DuckDBPyConnection, key: str, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Return the records whose ``key``, record_id or dialogue_id, is one of these, each with all that belongs to it."""
     listed, values = _listed(ids)
-    records = dicts(con.execute(_RECORDS.format(key=key, ids=listed), values))
+    records = dicts(con.execute(sql_of(__file__, "records", key=key, ids=listed), values))
     _attach(con, records)
     return records
 
@@ -197,9 +79,9 @@ def _listed(ids: Sequence[str | None]) -> tuple[str, dict[str, str | None]]:
 def _attach(con: duckdb.DuckDBPyConnection, records: list[dict[str, Any]]) -> None:
     """Add to each record the rows that belong to it."""
     values = {"records": [record["record_id"] for record in records]}
-    for name, query in (("annotations", _ANNOTATIONS), ("personas", _PERSONAS), ("candidates", _CANDIDATES)):
+    for name in ("annotations", "personas", "candidates"):
         rows: dict[str, list[dict[str, Any]]] = {record["record_id"]: [] for record in records}
-        for row in dicts(con.execute(query, values)):
+        for row in dicts(con.execute(sql_of(__file__, name), values)):
             rows[row.pop("record_id")].append(row)
         for record in records:
             record[name] = rows[record["record_id"]]
@@ -216,44 +98,6 @@ def of_default(records: Iterable[dict[str, Any]], releases: Collection[str | Non
 
 _NEAREST = 5
 
-_EXACT = """
-select 'record' as kind, record_id as id from main.records where record_id = $name
-union all
-select 'dialogue', dialogue_id from main.dialogues where dialogue_id = $name
-"""
-
-# A dialogue represents its records, which often have the same native id.
-_NATIVE = """
-select 'dialogue' as kind, dialogue_id as id from main.dialogues where native_id = $name
-union all
-select 'record', record_id
-from main.records
-where native_id = $name
-    and (dialogue_id is null or dialogue_id not in (select dialogue_id from main.dialogues where native_id = $name))
-order by all
-"""
-
-_NEAR = """
-with known as (
-    select record_id as id, record_id as name, corpus_id from main.records
-    union all
-    select dialogue_id, dialogue_id, corpus_id from main.dialogues
-    union all
-    select dialogue_id, native_id, corpus_id from main.dialogues where native_id is not null
-),
-of_corpus as (
-    select corpus_id
-    from main.corpora
-    where starts_with($name, corpus_id || ':') or starts_with($name, corpus_id || '/')
-)
-select id
-from known
-where corpus_id in (from of_corpus) or not exists (from of_corpus)
-group by id
-order by max(starts_with(name, $name)) desc, max(jaro_winkler_similarity(name, $name)) desc, id
-limit $nearest
-"""
-
 
 @dataclass(frozen=True)
 class Target:
@@ -266,12 +110,13 @@ class Target:
 def resolve(con: duckdb.DuckDBPyConnection, name: str) -> Target:
     """Find the dialogue or record with that id, or the only one with that native id; UsageError lists similar ids."""
     check_unicode(name, "the id")
-    targets = con.execute(_EXACT, {"name": name}).fetchall() or con.execute(_NATIVE, {"name": name}).fetchall()
+    exact, native = sql_of(__file__, "exact_ids"), sql_of(__file__, "native_ids")
+    targets = con.execute(exact, {"name": name}).fetchall() or con.execute(native, {"name": name}).fetchall()
     if len(targets) == 1:
         return Target(*targets[0])
     search = 'find it with: talkhouse search TEXT   or talkhouse sql "from main.records"'
     if not targets:
-        near = con.execute(_NEAR, {"name": name, "nearest": _NEAREST}).fetchall()
+        near = con.execute(sql_of(__file__, "near_ids"), {"name": name, "nearest": _NEAREST}).fetchall()
         names = ", ".join(id_ for (id_,) in near)
         raise UsageError(f"no dialogue or record '{name}'", expected=f"an id such as: {names}", next_step=search)
     some = ", ".join(id_ for _, id_ in targets[:_NEAREST]) + (" ..." if len(targets) > _NEAREST else "")
@@ -282,26 +127,10 @@ def resolve(con: duckdb.DuckDBPyConnection, name: str) -> Target:
     )
 
 
-_NAMED = """
-with known as (
-    select 'dialogue' as kind, dialogue_id as id, dialogue_id as name from main.dialogues
-    union all
-    select 'dialogue', dialogue_id, native_id from main.dialogues where native_id is not null
-    union all
-    select 'record', record_id, record_id from main.records
-)
-select kind, id
-from known
-where lower(name) = lower($text) or (not $whole and contains(lower(name), lower($text)))
-group by kind, id
-order by bool_or(lower(name) = lower($text)) desc, kind, id
-limit $limit
-"""
-
-
 def find_ids(con: duckdb.DuckDBPyConnection, text: str, limit: int, *, whole: bool = False) -> list[Target]:
     """Return the first dialogues and records with an id, or the publisher's id of a dialogue, that contains the text.
 
     Whole ids come before those that only contain it; ``whole``: these alone. Upper and lower case are the same.
     """
-    return [Target(*row) for row in con.execute(_NAMED, {"text": text, "limit": limit, "whole": whole}).fetchall()]
+    values = {"text": text, "limit": limit, "whole": whole}
+    return [Target(*row) for row in con.execute(sql_of(__file__, "containing_ids"), values).fetchall()]

@@ -11,6 +11,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Literal
 
+from talkhouse.schema.sql_files import sql_of
+
 Scale = Literal["good_to_bad", "ordered"]
 """How labels follow one another, as ``main.schemes.scale`` has it."""
 
@@ -112,14 +114,7 @@ Schemes = Mapping[str, LabelScheme]
 
 def schemes_sql(where: str = "true", most: int = 1_000_000) -> str:
     """Return the query whose rows ``schemes_of`` takes; ``most``: labels of each scheme."""
-    return f"""
-select schemes.scheme, description, target, kind, scale, label, meaning
-from main.schemes
-left join main.labels using (scheme)
-where {where}
-qualify row_number() over (partition by schemes.scheme order by label_index nulls last, label) <= {most}
-order by schemes.rowid, label_index nulls last, label
-"""
+    return sql_of(__file__, "schemes", where=where, most=most)
 
 
 def schemes_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, LabelScheme]:

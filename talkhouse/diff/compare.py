@@ -9,6 +9,7 @@ import duckdb
 from talkhouse.diff.relations import IDS, SPLITS, Field, Relation
 from talkhouse.diff.states import Side, Sides
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql_files import sql_of
 
 CHANGES = ("removed", "added", "changed", "moved", "renumbered")
 """What becomes of a row, in the order in which it is told."""
@@ -24,20 +25,13 @@ _SIDES = ("before", "after")
 CELLS = '"?cells"'
 """The table of all cells that differ; one row for each."""
 
-_CELLS = f"""
-create temp table {CELLS} (
-    relation varchar, corpus varchar, change varchar, "key" varchar, key_before varchar,
-    "column" varchar, before varchar, after varchar
-)
-"""
-
 Group = tuple[str | None, str | None]
 """The publisher's release and split that rows are counted by; both are None for tables."""
 
 
 def make_table_of_cells(con: duckdb.DuckDBPyConnection) -> None:
     """Make the table of cells."""
-    con.execute(_CELLS)
+    con.execute(sql_of(__file__, "table_of_cells", table=CELLS))
 
 
 class Sum(NamedTuple):
@@ -145,25 +139,7 @@ class Comparison:
             f"before.{'raw_' if name in IDS else ''}{key} as raw_{key}"
             for name, key in zip(relation.key, keys, strict=True)
         )
-        con.execute(f"""
-create or replace temp table "?pairs" as
-select
-    {both}, {raw},
-    before."?row" as before, after."?row" as after,
-    before.by_0 as before_by_0, before.by_1 as before_by_1, after.by_0 as after_by_0, after.by_1 as after_by_1,
-    before.raw_record <> after.raw_record as has_other_record,
-    case
-        when before."?row" is null then 'added'
-        when after."?row" is null then 'removed'
-        when before.split_hash <> after.split_hash then 'moved'
-        when before.content_hash <> after.content_hash then 'changed'
-        when before.place_hash <> after.place_hash then 'renumbered'
-        else 'same'
-    end as change,
-from "?narrow before" as before
-full join "?narrow after" as after on {same}
-where change <> 'same'
-""")
+        con.execute(sql_of(__file__, "pairs", both=both, raw=raw, same=same))
 
     def _has_twins(self, name: str) -> bool:
         """Whether two rows of a side have one key."""
@@ -273,24 +249,21 @@ where change <> 'same'
         number = "'number': nullif(pairs.number, 0)"
         order = ", ".join(f"pairs.k{index} nulls first" for index in range(len(names)))
         cells = self._cells(places=True)
-        self._con.execute(f"""
-insert into {CELLS}
-with rows as (
-    select
-        row_number() over (order by pairs.change, {order}, pairs.number) as place,
-        pairs.change,
-        to_json({{{key}, {number}}})::varchar as "key",
-        if(pairs.change = 'added', null, to_json({{{before}, {number}}})::varchar) as key_before,
-        {cells} as cells,
-    from {self._joined('"?pairs"', "left")}
-)
-
-select
-    {literal(self.relation.name)}, {literal(self.relation.corpus)}, change, "key", nullif(key_before, "key"),
-    cell.name, cell.before, cell.after,
-from rows, unnest(if(len(cells) = 0, [null], cells)) as of_row(cell)
-order by place, cell.at
-""")
+        self._con.execute(
+            sql_of(
+                __file__,
+                "cells",
+                table=CELLS,
+                order=order,
+                key_members=key,
+                number=number,
+                before_members=before,
+                cells=cells,
+                joined=self._joined('"?pairs"', "left"),
+                relation=literal(self.relation.name),
+                corpus=literal(self.relation.corpus),
+            )
+        )
 
 
 def _rows(side: Side, relation: Relation, number: int, chosen: str | None = None) -> str:

@@ -120,22 +120,8 @@ def _match(con: duckdb.DuckDBPyConnection, kind: str, *, has_similar: bool, side
         _pair_similar(con, left, sides)
     _pair(con, left, ("id",))
     before, after = left.values()
-    con.execute(f"""
-insert into "?{kind}"
-select min(before.corpus), before.id, min(coalesce(after.id, before.id || {literal(BEFORE)}))
-from {before} as before
-left join {after} as after on after.pair = before.pair
-where before.id is distinct from after.id and (after.id is not null or before.id in (select id from {after}))
-group by before.id
-""")
-    counted = con.execute(f"""
-select before.corpus, count(*)
-from {before} as before
-inner join {after} as after using (pair)
-where before.id <> after.id
-group by all
-order by all
-""")
+    con.execute(sql_of(__file__, "renumbered_ids", kind=kind, ending=literal(BEFORE), before=before, after=after))
+    counted = con.execute(sql_of(__file__, "renumbered_counts", before=before, after=after))
     return [Renumbered(kind, corpus, rows) for corpus, rows in counted.fetchall()]
 
 
@@ -177,29 +163,10 @@ def _pair_similar(con: duckdb.DuckDBPyConnection, left: dict[str, str], sides: S
     that share one of the rarest such turns of both.
     """
     for side, (name, table) in zip(sides, left.items(), strict=True):
-        con.execute(f"""
-create or replace temp table "?turns {name}" as
-select
-    ids.corpus, ids.id, ids.size, ids.number,
-    hash(turns.role, turns.text, row_number() over (partition by ids.id, turns.role, turns.text)) as said,
-from {table} as ids
-inner join {side.sql}.main.turns on turns.dialogue_id = ids.id
-where ids.pair is null
-""")
-    con.execute("""
-create or replace temp table "?frequent" as
-select corpus, said, count(*) as times
-from (select corpus, said from "?turns before" union all select corpus, said from "?turns after")
-group by all
-""")
+        con.execute(sql_of(__file__, "similar_turns", name=name, table=table, warehouse=side.sql))
+    con.execute(sql_of(__file__, "similar_frequent"))
     for name in left:
-        con.execute(f"""
-create or replace temp table "?rare {name}" as
-select corpus, id, said
-from "?turns {name}"
-inner join "?frequent" using (corpus, said)
-qualify row_number() over (partition by id order by times, said) <= size // 2 + 1
-""")
+        con.execute(sql_of(__file__, "similar_rare", name=name))
     rows = con.execute(sql_of(__file__, "similar_dialogues"))
     taken: tuple[set[str], set[str]] = (set(), set())
     pairs = []

@@ -18,6 +18,7 @@ from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import NotAWarehouse, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import RELEASE_PREFIX
 from talkhouse.system import interrupt
@@ -210,18 +211,8 @@ def _side(con: duckdb.DuckDBPyConnection, database: str, state: State, outdated:
     contents.check_before_writing(con, state.path)  # a macro could answer for DuckDB's own functions
     build = build_facts.build(con, database) or {}
     was = outdated or _Outdated(revision, _shape(con))
-    views = dict(con.execute(_VIEWS).fetchall())
+    views = dict(con.execute(sql_of(__file__, "view_definitions")).fetchall())
     return Side(state, database, build, was.revision, was.shape, views, is_migrated=outdated is not None)
-
-
-_VIEWS = """
-select schema_name || '.' || view_name, sql
-from duckdb_views() where not internal and database_name = current_database()
-union all
-select schema_name || '.' || function_name, concat_ws(' ', parameters, macro_definition)
-from duckdb_functions() where not internal and database_name = current_database()
-order by all
-"""
 
 
 def _without_splits(con: duckdb.DuckDBPyConnection, side: Side) -> dict[str, str]:

@@ -12,6 +12,7 @@ from talkhouse.queries.foreign_sql import LONGEST, Refused, Scope, check_tree, f
 from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
 from talkhouse.schema.errors import NothingLeft, QueryFailed, UsageError, check_unicode, closest, listed
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql_files import sql_of
 
 
 @dataclass(frozen=True)
@@ -122,19 +123,6 @@ _GENERATED = "SELECT * FROM t WHERE "
 _SHOWN = 200
 """Characters of an expression that a message shows."""
 
-_MACROS = """
-select lower(if(schema_name = 'main', '', schema_name || '.') || function_name)
-from system.main.duckdb_functions()
-where not internal and database_name = system.main.current_database() and function_type = 'macro'
-"""
-_TABLES = """
-select lower(schema_name || '.' || table_name) from system.main.duckdb_tables()
-where database_name = system.main.current_database() and not internal
-union all
-select lower(schema_name || '.' || view_name) from system.main.duckdb_views()
-where database_name = system.main.current_database() and not internal
-"""
-
 _COLUMN = re.compile(r'Referenced column "([^"]+)" not found|does not have a column named "([^"]+)"')
 
 
@@ -203,11 +191,11 @@ def _scope(relation: FilteredRelation) -> Scope:
 
     @cache
     def macros() -> frozenset[str]:
-        return functions() | {name for (name,) in relation.con.execute(_MACROS).fetchall()}
+        return functions() | {name for (name,) in relation.con.execute(sql_of(__file__, "macros")).fetchall()}
 
     @cache
     def tables() -> frozenset[str]:
-        return frozenset(name for (name,) in relation.con.execute(_TABLES).fetchall())
+        return frozenset(name for (name,) in relation.con.execute(sql_of(__file__, "tables_and_views")).fetchall())
 
     def is_table(path: tuple[str, ...]) -> bool:
         return ".".join(path if len(path) > 1 else ("main", *path)) in tables()

@@ -133,27 +133,11 @@ def declaration_text(corpus_id: str, look: Look) -> str:
     ]
     if look.guess is None:
         here = _comment(", ".join(list(look.left)[:_MOST_NAMED]))
-        return "\n".join([*lines, *_SKELETON, "", f"# files here: {here}"]) + "\n"
+        skeleton = Path(__file__).with_name("skeleton.toml").read_text(encoding="utf-8")
+        return "\n".join([*lines, skeleton, f"# files here: {here}"]) + "\n"
     lines += [f'format = "{look.guess.format}"  # {_comment(look.guess.reason)}', *_files(look)]
     lines += [*_tables(look.guess, look), *_proposals(look)]
     return "\n".join(lines) + "\n"
-
-
-_SKELETON = (
-    '# format = "dialogue"  # to do: chat, sharegpt, pairs, preference, transcript, tree, dialogue, turns or convokit',
-    "",
-    "# [[files]]",
-    '# path = "*.json"  # to do',
-    '# split = "train"',
-    "",
-    "# [dialogue]  # to do: ours = theirs",
-    '# id = "id"',
-    '# turns = "turns"',
-    "",
-    "# [turn]",
-    '# text = "text"',
-    '# speaker = "speaker"',
-)
 
 
 def _files(look: Look) -> Iterator[str]:

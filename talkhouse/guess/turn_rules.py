@@ -38,6 +38,7 @@ from talkhouse.guess.record_values import (
 )
 from talkhouse.guess.sample import Sample, Samples
 from talkhouse.guess.text_rules import lines_of
+from talkhouse.ingest.declared.declaration.forms import FORMS
 from talkhouse.ingest.declared.declaration.model import (
     NO_PATH,
     DialogueFields,
@@ -48,7 +49,6 @@ from talkhouse.ingest.declared.declaration.model import (
 )
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
-from talkhouse.ingest.declared.speakers import KNOWN
 from talkhouse.ingest.declared.turn_tallies import is_like_a_text
 
 _LISTS = NAMES["list_of_turns"]
@@ -65,7 +65,8 @@ def chat(samples: Samples) -> Guess | None:
         turns = _dialogues(values).turns
         messages = [turn for turn in turns if "role" in turn and any(name in turn for name in _CONTENTS)]
         roles = {role for message in messages if isinstance(role := message["role"], str)}
-        are_known = len(roles) <= 8 or len(roles & (KNOWN["chat"] | KNOWN["sharegpt"])) * 2 > len(roles)
+        known = FORMS["chat"].known_roles | FORMS["sharegpt"].known_roles
+        are_known = len(roles) <= 8 or len(roles & known) * 2 > len(roles)
         if turns and len(messages) >= MOST * len(turns) and are_known:
             return _messages(samples, "chat", path, turns, "role", "content")
     return None

@@ -17,6 +17,7 @@ import msgspec
 from talkhouse.lake_format.inside import Inside
 from talkhouse.lake_format.lake_manifest import CORPUS, LakeManifest, LakeTable, read
 from talkhouse.schema.errors import LakeDamaged, SchemaMismatch, UsageError, closest
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.translation.translated import TranslatedViews, View, decode, encode, spark_name, spark_type
 
 TRANSLATION = "translation.json"
@@ -239,13 +240,6 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-_COLUMNS_OF_ALL = """
-select schema_name || '.' || table_name, column_name, data_type
-from duckdb_columns()
-where database_name = coalesce(?, current_database()) and not internal
-order by all
-"""
-
 Columns = Mapping[str, Mapping[str, str]]
 """Table or view -> column -> type in DuckDB's words."""
 
@@ -253,7 +247,7 @@ Columns = Mapping[str, Mapping[str, str]]
 def columns_of_all(con: duckdb.DuckDBPyConnection, database: str | None = None) -> Columns:
     """Describe all tables and views of a database, or of the current one."""
     relations: dict[str, dict[str, str]] = defaultdict(dict)
-    for name, column, type_ in con.execute(_COLUMNS_OF_ALL, [database]).fetchall():
+    for name, column, type_ in con.execute(sql_of(__file__, "columns"), [database]).fetchall():
         relations[name][column] = type_
     return dict(relations)
 

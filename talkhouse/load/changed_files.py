@@ -51,7 +51,7 @@ class ChangedFiles:
         con, corpus = self.con, {"corpus": self.item.corpus.id}
         if con.execute(_NOT_COUNTED, corpus).fetchall():
             raise ReadWhole("its files were read by an older Talkhouse")
-        con.execute(_FILES_OF_DIALOGUES, corpus)
+        con.execute(sql_of(__file__, "files_of_dialogues", base=_BASE), corpus)
         try:
             gone = {*changes.gone}
             files = self._read({file.stat.path: file for file in changes.new}, gone)
@@ -74,7 +74,7 @@ class ChangedFiles:
         """
         by_path = {file.stat.path: file for file in self.item.files}
         size = sum(file.stat.size for file in self.item.files)
-        shared = self._sharing(_SHARED_WITH_GONE, gone)
+        shared = self._sharing("shared_with_gone", gone)
         reason = "most of it is in files that are new"
         while True:
             wanted.update({path: by_path[path] for path in shared})
@@ -82,35 +82,35 @@ class ChangedFiles:
             for path, dialogue in sorted(shared.items())[:1]:
                 reason = f"dialogues are in several files, {dialogue!r:.100} also in {path}"
             parameters = {"corpus": self.item.corpus.id, "gone": [*gone]}
-            others = [str(unpacked(*file)) for file in self.con.execute(_OTHER_FILES, parameters).fetchall()]
+            rows = self.con.execute(sql_of(__file__, "other_files"), parameters).fetchall()
+            others = [str(unpacked(*file)) for file in rows]
             if not others or sum(file.stat.size for file in wanted.values()) > MOST * size:
                 raise ReadWhole(reason)
             self.con.execute("detach database if exists fresh")
             self.read(sorted(wanted.values(), key=lambda file: file.stat.path), others)
             self.con.execute(f"attach {literal(str(self.fresh))} as fresh (read_only)")
-            shared = self._sharing(_SHARED_WITH_FRESH, gone)
+            shared = self._sharing("shared_with_fresh", gone)
             if not shared:
                 return len(wanted)
-            shared |= self._sharing(_SHARED_WITH_GONE, gone | shared.keys())
+            shared |= self._sharing("shared_with_gone", gone | shared.keys())
 
-    def _sharing(self, query: str, gone: set[str]) -> dict[str, str]:
+    def _sharing(self, name: str, gone: set[str]) -> dict[str, str]:
         """Return the paths of further files, each with a dialogue that it shares; until there are no others."""
         found: dict[str, str] = {}
+        query = sql_of(__file__, name, base=_BASE)
         while more := dict(self.con.execute(query, {"gone": [*gone, *found]}).fetchall()):
             found |= more
         return found
 
     def _replace(self, gone: set[str]) -> None:
         con, corpus = self.con, self.item.corpus
-        paths = Counter(
-            unpacked(path, member) for _, path, member in con.execute(_ALL_FILES, {"corpus": corpus.id}).fetchall()
-        )
+        files = con.execute(sql_of(__file__, "all_files"), {"corpus": corpus.id}).fetchall()
+        paths = Counter(unpacked(path, member) for _, path, member in files)
         for path in (path for path, times in paths.items() if times > 1):
             raise ReadWhole(f"it has {str(path)!r:.100} twice, in a folder and in an archive")
         before = self._tallies()
-        con.execute(_GONE_FILES, {"gone": [*gone]})
-        for statement in _GONE:
-            con.execute(statement)
+        con.execute(sql_of(__file__, "gone_files"), {"gone": [*gone]})
+        con.execute(sql_of(__file__, "gone_rows"))
         for table in metadata.tables.values():
             if condition := _of_gone(table):
                 con.execute(f"delete from {qualified(table)} where {condition}")
@@ -165,9 +165,7 @@ class ChangedFiles:
             self.con.execute("delete from meta.findings where corpus_id = ? and rule = ?", [corpus.id, finding.rule])
         for file_id, finding in self.reader.end(after):
             self.con.execute(
-                "insert into meta.findings by name select $corpus as corpus_id, $rule as rule, $severity as severity, "
-                "$file as source_file_id, $pointer as pointer, $detail as detail, coalesce(max(finding_index) + 1, 0) "
-                "as finding_index from meta.findings where corpus_id = $corpus",
+                sql_of(__file__, "finding_at_the_end"),
                 {
                     "corpus": corpus.id,
                     "rule": finding.rule,
@@ -223,51 +221,4 @@ _NOT_COUNTED = (
     "select 1 from meta.source_files "
     "where corpus_id = $corpus and kind = 'read' and records_loaded > 0 and counts is null limit 1"
 )
-_FILES_OF_DIALOGUES = f"""
-create or replace temp table files_of_dialogues as
-select distinct {_BASE} as base, path
-from main.records inner join meta.source_files using (source_file_id)
-where records.corpus_id = $corpus and dialogue_id is not null
-"""
-_IS_GONE = "path in (select unnest($gone::varchar[]))"
-_OTHER_FILES = f"""
-select path, member from meta.source_files
-where corpus_id = $corpus and kind not in ('archive', 'skipped') and not {_IS_GONE}
-"""
-_ALL_FILES = """
-select source_file_id, path, member from meta.source_files
-where corpus_id = $corpus and kind not in ('archive', 'skipped')
-union
-select source_file_id, path, member from fresh.meta.source_files where kind not in ('archive', 'skipped')
-"""
-_SHARED_WITH_GONE = f"""
-select path, min(base) from files_of_dialogues
-where base in (select base from files_of_dialogues where {_IS_GONE}) and not {_IS_GONE}
-group by path
-"""
-_SHARED_WITH_FRESH = f"""
-select path, min(base) from files_of_dialogues
-where base in (select {_BASE} from fresh.main.dialogues) and not {_IS_GONE}
-group by path
-"""
-_GONE_FILES = (
-    f"create or replace temp table gone_files as select source_file_id from meta.source_files where {_IS_GONE}"
-)
 _FILES = "(from gone_files)"
-_GONE = (
-    f"""
-    create or replace temp table gone_records as
-    select record_id from main.records where source_file_id in {_FILES}
-    """,
-    f"""
-    create or replace temp table gone_dialogues as
-    select distinct dialogue_id from main.records where source_file_id in {_FILES} and dialogue_id is not null
-    """,
-    """
-    create or replace temp table gone_speakers as
-    select speaker_id, min(source_file_id) as first, min(role) as least, max(role) as most
-    from main.participants inner join main.records using (dialogue_id)
-    where dialogue_id in (from gone_dialogues)
-    group by all
-    """,
-)

@@ -12,6 +12,7 @@ from talkhouse.load.workspace import acquire_workspace, publish, template_of
 from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.sql import quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.settings import corpus_folders, note_on_newer, version
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.readers import changed_declarations
@@ -76,7 +77,7 @@ def renew(path: Path) -> None:
         of = Warehouse(con)
         catalogue, splits = of.catalogue, common_splits(of.split_views.values())
         con.execute("begin")
-        for kind, *name in con.execute(_OLD).fetchall():
+        for kind, *name in con.execute(sql_of(__file__, "older_views")).fetchall():
             con.execute(f"drop {kind} {quoted(*name)}")
         create_views(con, catalogue)
         create_split_views(con, catalogue, splits)
@@ -87,13 +88,3 @@ def renew(path: Path) -> None:
         )
         con.execute("commit")
         con.execute("checkpoint")
-
-
-# Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
-_OLD = """
-select 'view', schema_name, view_name
-from system.main.duckdb_views() where not internal and database_name = system.main.current_database()
-union
-select if(function_type = 'macro', 'macro', 'macro table'), schema_name, function_name
-from system.main.duckdb_functions() where not internal and database_name = system.main.current_database()
-"""

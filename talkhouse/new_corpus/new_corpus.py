@@ -110,31 +110,6 @@ def as_package(folder: Path, corpus_id: str, project: Path) -> None:
     name, module = f"talkhouse-{corpus_id.replace('_', '-')}", f"talkhouse_{corpus_id}"
     copytree(folder, project / module, ignore=ignore_patterns(*_CACHES, "tests"))
     copytree(folder / "tests", project / "tests", ignore=CACHES)
-    text = _PROJECT.substitute(name=name, module=module, corpus_id=corpus_id)
+    template = Path(__file__).with_name("pyproject.template").read_text(encoding="utf-8")
+    text = Template(template).substitute(name=name, module=module, corpus_id=corpus_id)
     (project / "pyproject.toml").write_text(text, encoding="utf-8")
-
-
-_PROJECT = Template("""\
-[project]
-name = "$name"
-version = "1.0"
-description = "A corpus for Talkhouse."
-requires-python = ">=3.11"
-dependencies = ["talkhouse"]
-
-[project.entry-points."talkhouse.corpora"]
-$corpus_id = "$module:CORPUS"
-
-[dependency-groups]
-dev = ["pytest"]
-
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
-
-[tool.hatch.build.targets.wheel]
-packages = ["$module"]
-
-[tool.pytest.ini_options]
-testpaths = ["tests"]
-""")

@@ -18,6 +18,8 @@ from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal
+from talkhouse.schema.sql_files import sql_of
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.warehouse.sidecar import (
     COUNT,
     FULL,
@@ -63,41 +65,6 @@ _VALUES: Values = {
     },
 }
 
-MATRIX = """
-select
-    matches.unit,
-    matches.place,
-    matches.other_unit,
-    matches.other_place,
-    any_value(units.units) as units,
-    count(*) filter (kind = 'same' and not is_phrase) as same,
-    count(*) filter (kind = 'exact' and not is_phrase) as exact,
-    count(*) filter (kind = 'normalised' and not is_phrase) as normalised,
-    count(*) filter (kind = 'near' and not is_phrase) as near,
-    count(*) filter (kind = 'contains' and not is_phrase) as contains,
-    count(*) filter (is_phrase) as phrases,
-    count(*) filter (not is_phrase) as affected,
-    affected / any_value(units.units) as share,
-from matches
-inner join units on units.unit = matches.unit and units.place = matches.place
-group by matches.unit, matches.place, matches.other_unit, matches.other_place
-"""
-_MATRIX_COLUMNS = {
-    "unit": "Units of this kind,",
-    "place": "in this place,",
-    "other_unit": "that match units of this kind",
-    "other_place": "in this place.",
-    "units": "Units in the place, whether they match or not.",
-    "same": "Units that stand in both places themselves.",
-    "exact": "Units whose best match is the same to the character; like all kinds here without phrases.",
-    "normalised": "Units whose best match has the same tokens in the same order.",
-    "near": "Units whose best match is near.",
-    "contains": "Units most of whose runs of 8 tokens stand there.",
-    "phrases": "Matches that are short or stereotyped, and no evidence.",
-    "affected": "Units with a match that is no phrase.",
-    "share": "affected / units.",
-}
-
 
 def path_for(warehouse_path: Path) -> Path:
     """Return the path that the overlap of a warehouse is written to."""
@@ -126,8 +93,7 @@ class OverlapTable:
 @cache
 def tables() -> dict[str, OverlapTable]:
     """Return the tables that the file has, by their names."""
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    return msgspec.toml.decode(text, type=dict[str, OverlapTable])
+    return msgspec.convert(toml_of(__file__, "overlap_file"), dict[str, OverlapTable])
 
 
 def create_tables(con: duckdb.DuckDBPyConnection, database: str) -> None:
@@ -140,8 +106,9 @@ def create_tables(con: duckdb.DuckDBPyConnection, database: str) -> None:
         _comment(con, "table", name, declared.comment, comments)
     # The view names its tables without their database, so that it works under whatever name it is attached.
     con.execute(f"use {database}")
-    con.execute(f"create view matrix as {MATRIX}")
-    _comment(con, "view", "matrix", "How many units of a place match what stands in another.", _MATRIX_COLUMNS)
+    con.execute(f"create view matrix as {sql_of(__file__, 'matrix')}")
+    words = "How many units of a place match what stands in another."
+    _comment(con, "view", "matrix", words, toml_of(__file__, "matrix"))
 
 
 def _comment(con: duckdb.DuckDBPyConnection, kind: str, name: str, comment: str, columns: dict[str, str]) -> None:

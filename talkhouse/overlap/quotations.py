@@ -51,13 +51,7 @@ def _find_witnesses(con: duckdb.DuckDBPyConnection, units: str) -> None:
     if meetings > MOST_MEETINGS:
         found = f"{meetings:,}; a part of '{visible(form[:_SHOWN])}' in {often:,} texts or more"
         raise too_many(units, f"at most {MOST_MEETINGS:,} pairs that quote a run of {RUN} tokens", found, "--contains")
-    con.execute("""
-create table set_holders as
-select unit, owner_no, set_no, min(unit_no) as unit_no, sum(units)::bigint as units
-from set_forms
-inner join form_holders using (form_no)
-group by unit, owner_no, set_no
-""")
+    con.execute(sql_of(__file__, "set_holders"))
     lowest(con, "set_lowest", "set_no", "set_holders")
     con.execute(sql_of(__file__, "set_pairs"))
     best(
@@ -67,10 +61,4 @@ group by unit, owner_no, set_no
         "met_no",
         "set_lowest_met",
     )
-    con.execute("""
-create table witnesses as
-select set_forms.form_no, set_best.unit, set_best.place_no, set_best.first, set_best.second
-from set_forms
-semi join quotations on quotations.form_no = set_forms.form_no
-inner join set_best on set_best.form_no = set_forms.set_no
-""")
+    con.execute(sql_of(__file__, "witnesses"))

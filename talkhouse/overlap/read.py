@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from talkhouse.export.selection import Filters, LeftOut, select
-from talkhouse.overlap.overlap_file import KINDS, MATRIX, SCHEMA, kept_run, open_overlap
+from talkhouse.overlap.overlap_file import KINDS, SCHEMA, kept_run, open_overlap
 from talkhouse.overlap.quotations import RUN
 from talkhouse.overlap.request import DROPPED, EVIDENCE, VERDICTS, Unit
 from talkhouse.overlap.units import CONTEXT, FAMILIES
@@ -44,20 +44,13 @@ def read(path: Path, *, worst: int = 0) -> OverlapSummary:
 def read_from(con: duckdb.DuckDBPyConnection, *, worst: int = 0) -> OverlapSummary:
     """Read a file that is open, as ``read`` does."""
     # Not by its view, which may be somebody else's.
-    matrix = dicts(con.execute(f"from ({MATRIX}) order by unit, place, other_unit, other_place"))
+    matrix = dicts(con.execute(f"from ({sql_of(__file__, 'matrix')}) order by unit, place, other_unit, other_place"))
     for row in matrix:
         del row["share"]
     query = "select warehouse_fingerprint, threshold, contains, against from main.run"
     ((fingerprint, threshold, contains, against),) = con.execute(query).fetchall()
     counts = ", ".join(f"count(*) filter (verdict = '{verdict}') as {verdict}" for verdict in VERDICTS)
-    verdicts = dicts(
-        con.execute(f"""
-select corpus_id, task, release, split, count(*) as examples, {counts}
-from main.examples
-group by corpus_id, task, release, split
-order by corpus_id, task, release nulls first, split nulls first
-""")
-    )
+    verdicts = dicts(con.execute(sql_of(__file__, "verdicts", counts=counts)))
     some = _worst(con, worst) if worst else []
     return OverlapSummary(fingerprint, threshold, contains, against, matrix, verdicts, some)
 
@@ -165,16 +158,7 @@ def worst_matches(
     order = f"{rank}, similarity desc, words desc, owner, turn_index"
     rows = dicts(
         con.execute(
-            f"""
-select owner, turn_index, other_owner, other_turn_index, kind, shared, total
-from main.matches
-where
-    unit = $unit and place = $place and other_unit = $other_unit and other_place = $other_place
-    and not is_phrase and kind <> 'same' and ($kind is null or kind = $kind)
-qualify row_number() over (partition by other_owner, other_turn_index order by {order}) = 1
-order by {order}
-limit {2 * number}
-""",
+            sql_of(__file__, "worst_matches", ranks=order, most=2 * number),
             {**pair._asdict(), "kind": kind},
         )
     )

@@ -86,12 +86,7 @@ def create_places(con: duckdb.DuckDBPyConnection, warehouse: str) -> None:
 
 def create_turn_texts(con: duckdb.DuckDBPyConnection, warehouse: str) -> None:
     """Create ``said``, the turns of dialogues that stand somewhere, and ``turn_forms`` of their distinct texts."""
-    con.execute(f"""
-create table said as
-select owners.owner_no, turns.turn_index, turns.text
-from {warehouse}.main.turns
-inner join owners on owners.thing = 'dialogue' and owners.owner = turns.dialogue_id
-""")
+    con.execute(sql_of(__file__, "said", warehouse=warehouse))
     _create_forms(con, "turn_forms", "select distinct text from said")
 
 
@@ -107,14 +102,17 @@ def create_paths(con: duckdb.DuckDBPyConnection, warehouse: str, views: Iterable
 
 
 def _create_forms(con: duckdb.DuckDBPyConnection, table: str, texts: str) -> None:
-    con.execute(f"""
-create table {table} as
-select text, form, tokens, {letters_without_blanks("form")} as letters
-from (
-    select text, len(found) as tokens, {joined("found")} as form
-    from (select text, {tokens("text")} as found from ({texts}))
-)
-""")
+    con.execute(
+        sql_of(
+            __file__,
+            "forms",
+            table=table,
+            letters=letters_without_blanks("form"),
+            joined=joined("found"),
+            tokens=tokens("text"),
+            texts=texts,
+        )
+    )
 
 
 def _with_forms(unit: str, warehouse: str) -> str:
@@ -141,12 +139,7 @@ def _with_forms(unit: str, warehouse: str) -> str:
             most=CONTEXT,
         )
     table, key = ("texts", "text_id") if unit == "candidate" else ("personas", "persona_id")
-    return f"""
-select owners.owner_no, 0 as turn_index, {table}.text, form, tokens, letters
-from {warehouse}.main.{table}
-inner join owners on owners.thing = '{unit}' and owners.owner = {table}.{key}
-inner join {unit}_forms as forms on forms.text = {table}.text
-"""
+    return sql_of(__file__, "units_text", table=table, warehouse=warehouse, unit=unit, key=key)
 
 
 def create_units(con: duckdb.DuckDBPyConnection, warehouse: str, units: Collection[str]) -> None:

@@ -20,6 +20,7 @@ from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
 from talkhouse.provenance import not_published
 from talkhouse.schema.tables import metadata, qualified
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.settings import version
 from talkhouse.warehouse.opened import Warehouse
 
@@ -241,27 +242,6 @@ def derived_from(files: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 _CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 
-_OF_CROISSANT = (
-    *("annotation", "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "excludes", "extract"),
-    *("field", "fileObject", "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath"),
-    *("key", "md5", "parentField", "path", "readLines", "recordSet", "references", "regex", "repeated", "replace"),
-    *("samplingRate", "sdVersion", "separator", "source", "subField", "transform", "unArchive", "value"),
-)
-"""Terms of the specification's appendix, and those that mlcroissant 1.1.1 misses with a warning where they are not."""
+_TERMS = toml_of(__file__, "context")
 
-_CONTEXT: dict[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    "prov": "http://www.w3.org/ns/prov#",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "description": {"@container": "@language"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "name": {"@container": "@language"},
-    **{term: f"cr:{term}" for term in _OF_CROISSANT},
-}
+_CONTEXT: dict[str, Any] = {**_TERMS["context"], **{term: f"cr:{term}" for term in _TERMS["croissant"]["terms"]}}

@@ -21,6 +21,7 @@ from talkhouse.escaping import visible
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.sql_files import sql_of
+from talkhouse.schema.toml_files import toml_of
 
 # The driver logs what goes wrong while it gives up a copy; the cause is raised, and told once.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -32,51 +33,21 @@ _WAIT = "60s"
 _PATIENCE = "200ms"
 """How long to wait for a lock at most, and where readers that come meanwhile wait as well.
 
-Servers look for deadlocks after a second.
+Servers look for deadlocks after a second. Nothing has to wait for others as long; who holds a lock for ever should not
+hold a load up for ever.
 """
 
-_SETTINGS = {
-    # Fixed: what is written as text must not depend on the role's own settings.
-    "array_nulls": "on",
-    "datestyle": "ISO",
-    # What others do is seen by the next statement.
-    "default_transaction_isolation": "read committed",
-    "extra_float_digits": "1",
-    # A limit for the queries of users would stop a load, which takes as long as it takes.
-    "statement_timeout": "0",
-    "idle_in_transaction_session_timeout": "0",
-    # Nothing has to wait for others as long as that; who holds a lock for ever should not hold this up for ever.
-    "lock_timeout": _WAIT,
-    "quote_all_identifiers": "off",
-    "standard_conforming_strings": "on",
-    "timezone": "UTC",
-    # For the sorting of indexes: the default of 64 MB takes a third longer.
-    "maintenance_work_mem": "512MB",
-}
+_TABLES = toml_of(__file__, "server")
+
+_SETTINGS = {**_TABLES["settings"], "lock_timeout": _WAIT}
 
 _NOTICED = "1s"
 """How soon the server notices that this process was killed, and rolls back."""
 
-_ADVICE = {
-    "password": "give the password in ~/.pgpass, in $PGPASSWORD or in the URL",
-    "role": "name a role that the server has: postgresql://ROLE@HOST/DATABASE",
-    "database": "create the database, or name another: postgresql://ROLE@HOST/DATABASE",
-    "definition of service": "name a service of ~/.pg_service.conf, or the host itself",
-    "pg_hba.conf": "let the server's pg_hba.conf admit this role from this machine",
-    "SSL": "choose another sslmode in the URL, or see what the server offers",
-    "certificate": "choose another sslmode or sslrootcert in the URL",
-}
+_ADVICE: dict[str, str] = _TABLES["advice"]
 _UNREACHABLE = "check the host and port of the URL, and whether the server runs: psql URL"
 
-_REFUSED = {
-    "42501": "let the owner of the database or of the object named above grant the right, or publish as that role",
-    "53100": "make room on the server's disk, and publish again",
-    "53200": "raise the server's max_locks_per_transaction or its memory, and publish again",
-    "54000": "shorten the key that is named above, or leave its corpus out: an index takes 2,704 bytes at most",
-    "42P06": "see whose schema that is: \\dn+ in psql; remove it, or name other schemas with --schema-prefix",
-    "55P03": "see in pg_locks who holds the lock, and publish again when it is gone",
-    "25006": "name the server that takes writes; this one is read-only",
-}
+_REFUSED: dict[str, str] = _TABLES["sqlstate"]
 """What to do about errors of the server, by SQLSTATE."""
 
 _LOST = "see the server's log; what was published before is unchanged unless it says otherwise; publish again"

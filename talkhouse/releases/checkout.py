@@ -24,6 +24,7 @@ from talkhouse.schema import contents, warehouse
 from talkhouse.schema.errors import CatalogueError, OutputFailed, ReleaseDamaged, TalkhouseError, UsageError
 from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import insert
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.system.atomic_output import OutputMessages, check_replaceable, database_errors
 from talkhouse.system.cache import Cache, code_of, key_of
 from talkhouse.warehouse.content_ids import source_of
@@ -31,12 +32,6 @@ from talkhouse.warehouse.opened import opened
 
 _TABLES_WITH_ROWS = ("meta.alembic_version", "meta.loads")
 """They are written from the manifest."""
-_NOT_EMPTY = """
-select table_name from system.main.duckdb_tables()
-where database_name = system.main.current_database() and estimated_size > 0
-    and (schema_name, table_name) not in (('meta', 'alembic_version'), ('meta', 'loads'))
-limit 1
-"""
 
 _FULL = OutputMessages(
     "there is no room for the warehouse; what was there before is unchanged",
@@ -79,7 +74,7 @@ def _fill(stored: Stored, path: Path, memory: str | None) -> None:
         con.execute("begin")
         for name in _TABLES_WITH_ROWS:
             con.execute(f"delete from {name}")
-        if con.execute(_NOT_EMPTY).fetchall():
+        if con.execute(sql_of(__file__, "filled_table")).fetchall():
             raise ReleaseDamaged("the frame of the release has rows", where=path, expected="a warehouse without rows")
         insert(con, "meta.alembic_version", [[release.schema_revision]])
         for table in release.tables:

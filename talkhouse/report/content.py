@@ -15,6 +15,7 @@ from talkhouse.overlap.read import OverlapSummary, read, sentences
 from talkhouse.report.figures import ReportTable, of_rows, table
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import dicts, identifier
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse
 
@@ -25,94 +26,11 @@ _INTEGER, _DECIMAL, _PRECISE, _PERCENT = (
     NumberFormat.PERCENT,
 )
 
-# Not where its files came from: that is a path on a user's machine.
-_BUILD = """
-select
-    load_id, finished_at, talkhouse_version, schema_revision, catalogue_hash,
-    (select count(*) from meta.source_files) as file_count,
-    (select coalesce(sum(size) filter (where member is null), 0) from meta.source_files) as byte_count,
-    (
-        select sha256(string_agg(sha256 || '  ' || source_file_id, chr(10) order by source_file_id))
-        from meta.source_files
-    ) as sources_hash,
-from meta.loads order by load_id desc limit 1
-"""
-
-_FILES = """
-select corpus_id, kind, count(*), sum(records_in), sum(records_loaded), sum(records_quarantined)
-from meta.source_files group by all order by all
-"""
-
-_SIZES = """
-select title, licence, languages, dialogue_count, turn_count, default_label_count, default_example_count
-from bi.corpora order by corpus_id
-"""
-
-_TASKS = """
-with sizes as (
-    select
-        corpus_id, task, release, coalesce(split, 'all') as split, example_count,
-        coalesce(list_position(['train', 'validation', 'test'], standard_split), 9) as position,
-    from bi.split_publications where is_default
-)
-
-select
-    corpus_id, task, release,
-    string_agg(split || ' ' || format('{:,}', example_count), ', ' order by position, split),
-from sizes group by corpus_id, task, release order by all
-"""
-
-_PUBLICATIONS = """
-select
-    releases.title, publications.release,
-    count(distinct publications.dialogue_id),
-    count(distinct publications.dialogue_id) filter (publications.is_default),
-    releases.description,
-from bi.publications
-left join main.releases using (corpus_id, release)
-where corpus_id = $corpus
-group by releases.title, publications.release, releases.description, releases.release_index
-order by releases.release_index nulls last, publications.release
-"""
-
-_SPLITS = """
-select task, release, split, standard_split, example_count, dialogue_count, turn_count
-from bi.split_publications where corpus_id = $corpus and is_default = $default order by all
-"""
-
-_LABELS = """
-select task, release, split, label, any_value(label_meaning), count(*)
-from bi.example_labels where corpus_id = $corpus and is_default = $default
-group by task, release, split, label order by all
-"""
-
-_AGREEMENT = """
-select
-    is_default, scheme, release, target, unit_count, rating_count,
-    case when min_annotator_count = max_annotator_count then max_annotator_count::varchar
-        else min_annotator_count || ' to ' || max_annotator_count
-    end as annotators,
-    mean_majority_share, krippendorff_alpha,
-    format('{:.3f} to {:.3f}', krippendorff_alpha_low, krippendorff_alpha_high) as interval,
-    case when subset_count > 1 then format('{:.3f} to {:.3f}', subset_alpha_low, subset_alpha_high) end as subsets,
-    krippendorff_alpha_ordinal,
-    reading, fleiss_kappa,
-from bi.scheme_agreement order by scheme, release
-"""
-
-_SUBSETS = """
-select scheme, release, split, subset, unit_count, rating_count, mean_majority_share, krippendorff_alpha
-from bi.subset_agreement order by scheme, release, split, subset
-"""
-
-_NOT_COMPARED = """
-select scheme, kind, why_not_compared, unit_count, label_count
-from bi.schemes where why_not_compared is not null order by scheme
-"""
-
 _CORPORA = "select * from bi.corpora order by corpus_id"
 
-QUERIES = (_CORPORA, _SIZES, _TASKS, *(2 * (_SPLITS, _LABELS)), _AGREEMENT, _SUBSETS, _NOT_COMPARED)
+_OF_VIEWS = ("corpus_sizes", "task_splits", *(2 * ("splits", "split_labels")), "agreement", "subset_agreement")
+
+QUERIES = (_CORPORA, *(sql_of(__file__, name) for name in (*_OF_VIEWS, "not_compared")))
 """Queries of views that charts or other sections query, too; those of splits and labels, for each corpus."""
 
 _CHECKS = "select condition, severity, offending from meta.checks order by offending = 0, severity, check_name"
@@ -148,7 +66,7 @@ _IN_SHORT = (
 
 def build(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """Return the build, and the number, size (bytes) and hash of the files that it read."""
-    (found,) = dicts(con.execute(_BUILD))
+    (found,) = dicts(con.execute(sql_of(__file__, "last_build")))
     return found
 
 
@@ -160,24 +78,30 @@ def corpora(held: ViewCache) -> list[dict[str, Any]]:
 def files(con: duckdb.DuckDBPyConnection) -> ReportTable:
     """Count the files and records of each corpus by outcome."""
     counts = dict.fromkeys(("Files", "Records", "Loaded", "In quarantine"), _INTEGER)
-    return table(con, _FILES, {"Corpus": None, "Kind": None, **counts})
+    return table(con, sql_of(__file__, "file_counts"), {"Corpus": None, "Kind": None, **counts})
 
 
 def sizes(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return the corpora with their sizes; a dialogue and a turn count once."""
     counts = dict.fromkeys(("Dialogues", "Turns", "Labels", "Examples"), _INTEGER)
-    return table(con, held.sql(_SIZES), {"Corpus": None, "Licence": None, "Languages": None, **counts})
+    return table(
+        con, held.sql(sql_of(__file__, "corpus_sizes")), {"Corpus": None, "Licence": None, "Languages": None, **counts}
+    )
 
 
 def tasks(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return the tasks with the examples of each split of the default publication."""
-    return table(con, held.sql(_TASKS), dict.fromkeys(("Corpus", "Task", "Publisher's release", "Examples")))
+    return table(
+        con,
+        held.sql(sql_of(__file__, "task_splits")),
+        dict.fromkeys(("Corpus", "Task", "Publisher's release", "Examples")),
+    )
 
 
 def publications(con: duckdb.DuckDBPyConnection, corpus_id: str) -> ReportTable:
     """Return the publisher's releases of a corpus: the number of dialogues of each, and of those by default."""
     heads = {"Publication": None, "Publisher's release": None, "Dialogues": _INTEGER, "Counted in charts": _INTEGER}
-    return table(con, _PUBLICATIONS, {**heads, "What it is": None}, corpus=corpus_id)
+    return table(con, sql_of(__file__, "publications"), {**heads, "What it is": None}, corpus=corpus_id)
 
 
 def splits(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str, *, default: bool) -> ReportTable:
@@ -185,7 +109,12 @@ def splits(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str, *, d
     heads = {"Task": None, "Publisher's release": None, "Split": None, "Standard split": None}
     counts = dict.fromkeys(("Examples", "Dialogues", "Their turns"), _INTEGER)
     return table(
-        con, held.sql(_SPLITS), {**heads, **counts}, "bi.split_publications", corpus=corpus_id, default=default
+        con,
+        held.sql(sql_of(__file__, "splits")),
+        {**heads, **counts},
+        "bi.split_publications",
+        corpus=corpus_id,
+        default=default,
     )
 
 
@@ -199,12 +128,14 @@ def gold_labels(con: duckdb.DuckDBPyConnection, held: ViewCache, corpus_id: str,
         "Meaning": None,
         "Examples": _INTEGER,
     }
-    return table(con, held.sql(_LABELS), heads, "bi.example_labels", corpus=corpus_id, default=default)
+    return table(
+        con, held.sql(sql_of(__file__, "split_labels")), heads, "bi.example_labels", corpus=corpus_id, default=default
+    )
 
 
 def agreement(held: ViewCache) -> dict[str, ReportTable]:
     """Return the agreement of annotators: in short and in full on each unit once, and in each publisher's release."""
-    rows = held.rows(_AGREEMENT).to_dicts()
+    rows = held.rows(sql_of(__file__, "agreement")).to_dicts()
     counted = [row for row in rows if row["is_default"]]
     short = {name: _AGREEMENT_HEADS[name] for name in _IN_SHORT}
     return {
@@ -225,13 +156,13 @@ def agreement_by_subset(con: duckdb.DuckDBPyConnection, held: ViewCache) -> Repo
         "Labels": _INTEGER,
     }
     measures = {"Share of the majority": _PERCENT, "Krippendorff's alpha": _PRECISE}
-    return table(con, held.sql(_SUBSETS), {**heads, **measures}, "bi.subset_agreement")
+    return table(con, held.sql(sql_of(__file__, "subset_agreement")), {**heads, **measures}, "bi.subset_agreement")
 
 
 def not_compared(con: duckdb.DuckDBPyConnection, held: ViewCache) -> ReportTable:
     """Return the schemes without figures on agreement, with the reasons."""
     heads = {"Scheme": None, "Kind": None, "Why not": None, "Units": _INTEGER, "Labels": _INTEGER}
-    return table(con, held.sql(_NOT_COMPARED), heads, "bi.schemes")
+    return table(con, held.sql(sql_of(__file__, "not_compared")), heads, "bi.schemes")
 
 
 def findings(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -20,13 +20,6 @@ from talkhouse.schema.sql import dicts
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import Warehouse
 
-_CORPORA = """
-select dialogue_id, corpus_id
-from main.dialogues
-where dialogue_id in (select unnest($dialogues::varchar[]))
-order by corpus_id, dialogue_id
-"""
-
 _RELEASES = """
 select dialogue_id, release from bi.default_releases where dialogue_id in (select unnest($dialogues::varchar[]))
 """
@@ -154,7 +147,9 @@ class SiteDialogues:
         wanted = {dialogue_id for split in self.splits for dialogue_id in split.shown} | {*also}
         self.of_corpus = defaultdict[str, list[str]](list)
         """The ids of the dialogues of each corpus, in order."""
-        for dialogue_id, corpus_id in warehouse.con.execute(_CORPORA, {"dialogues": [*wanted]}).fetchall():
+        for dialogue_id, corpus_id in warehouse.con.execute(
+            sql_of(__file__, "site_corpora"), {"dialogues": [*wanted]}
+        ).fetchall():
             self.of_corpus[corpus_id].append(dialogue_id)
 
     @property

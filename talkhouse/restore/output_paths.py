@@ -18,16 +18,10 @@ from talkhouse.ingest.registry import Registry
 from talkhouse.ingest.sources import BOM, BOM_NOTE
 from talkhouse.load.request import from_data, from_paths, from_samples
 from talkhouse.schema.errors import UsageError, WarehouseDamaged
+from talkhouse.schema.sql_files import sql_of
 
 _MEMBERS = ".talkhouse.members"
 """Folder of an archive's members until they are packed."""
-
-_SOURCES = """
-select source_file_id, path, member, kind, note, sha256, size
-from meta.source_files
-where corpus_id = ?
-order by source_file_id
-"""
 
 
 class RestoredSource(NamedTuple):
@@ -64,7 +58,7 @@ class RestoredSource(NamedTuple):
 
 def sources(con: duckdb.DuckDBPyConnection, corpus_id: str) -> list[RestoredSource]:
     """List the files of a corpus, by id."""
-    return [RestoredSource(*row) for row in con.execute(_SOURCES, [corpus_id]).fetchall()]
+    return [RestoredSource(*row) for row in con.execute(sql_of(__file__, "source_files"), [corpus_id]).fetchall()]
 
 
 class OutputPaths:
@@ -175,13 +169,6 @@ def _tar(archive: Path, members: Mapping[str, Path]) -> None:
                 target.addfile(info, source)
 
 
-_SOURCE = """
-select source
-from meta.loads
-where json_extract_string(outcome, $corpus) = 'loaded'
-order by load_id desc
-limit 1
-"""
 _IS_SAMPLE = "select is_sample from main.corpora where corpus_id = ?"
 
 
@@ -199,7 +186,7 @@ def files_built_from(
     """
     if con.execute(_IS_SAMPLE, [corpus_id]).fetchall() == [(True,)]:
         return from_samples(known, [corpus_id]).inputs[0].files
-    row = con.execute(_SOURCE, {"corpus": corpus_id}).fetchone()
+    row = con.execute(sql_of(__file__, "last_source"), {"corpus": corpus_id}).fetchone()
     source = str(row[0]) if row else ""
     folder = Path(source) / corpus_id
     if row and _is_there(folder) and folder.is_dir():

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import column_types, literal
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.scores.comparison import OTHER_ROWS, comparable_runs, load_answers, load_examples, without_examples
 from talkhouse.scores.examples import Chosen
 from talkhouse.scores.predictions import right_predictions
@@ -79,29 +80,21 @@ def create_outcomes(workspace: ScoringWorkspace, of: ScoredTask, systems: Sequen
         )
     table = workspace.create(
         "outcomes",
-        f"""
-        with lengths as (
-            select dialogue_id, count(*) as turns
-            from main.turns where dialogue_id in (select dialogue_id from {first}) group by dialogue_id
-        )
-        select
-            {literal(of.name)} as task, {literal(kind.value)} as kind, {_outcome(len(systems))} as outcome,
-            first.* exclude (gold, said, is_right, sure, rank, best, f1, candidates),
-            examples.turn_index, examples.item_index, records.subset, dialogues.language, dialogues.domain,
-            lengths.turns, len(turns.text) as characters, {of_sides} {gold} as gold, first.candidates
-        from {first} as first
-        inner join {second} as second on {same}
-        inner join main.examples
-            on examples.corpus_id = {literal(of.query.schema)} and examples.task = {literal(of.query.name)}
-            and examples.release is not distinct from first.release and examples.split = first.split
-            and examples.example_index = first.example_index and examples.record_id = first.record_id
-        inner join main.records on records.record_id = first.record_id
-        left join main.dialogues on dialogues.dialogue_id = first.dialogue_id
-        left join main.turns on turns.dialogue_id = first.dialogue_id and turns.turn_index = examples.turn_index
-        left join lengths on lengths.dialogue_id = first.dialogue_id
-        {beside}
-        order by first.threshold, first.release nulls first, first.split, first.example_index
-        """,
+        sql_of(
+            __file__,
+            "outcomes",
+            first=first,
+            task=literal(of.name),
+            kind=literal(kind.value),
+            outcome=_outcome(len(systems)),
+            of_sides=of_sides,
+            gold=gold,
+            second=second,
+            same=same,
+            corpus=literal(of.query.schema),
+            view=literal(of.query.name),
+            joined=beside,
+        ),
     )
     counts = [workspace.count(relation) for relation in (*judged, table)]
     if len(set(counts)) > 1 or not counts[0]:

@@ -7,6 +7,7 @@ from statistics import quantiles
 from typing import Any, NamedTuple
 
 from talkhouse.schema.sql import literal
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.scores.metrics import ScoreMetric, metrics
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace
@@ -105,18 +106,7 @@ def _create_sums(
     )
     sums = workspace.create(
         "sums",
-        f"""
-        select
-            names.name,
-            names.is_share,
-            list(coalesce(numerator, 0) order by kind) as numerators,
-            list(coalesce(denominator, 0) order by kind) as denominators,
-            list((of_part.part is not null)::integer::double order by kind) as presences,
-        from (select distinct name, is_share from {of_part}) as names
-        cross join (select kind, min(part) as part from {kinds} group by kind) as firsts
-        left join {of_part} as of_part on of_part.part = firsts.part and of_part.name = names.name
-        group by names.name, names.is_share
-        """,
+        sql_of(__file__, "mean_sums", of_part=of_part, kinds=kinds),
     )
     workspace.drop([of_part])
     return kinds, sums
@@ -186,28 +176,7 @@ def _means(
 ) -> Iterator[SampleValue]:
     """Return the means of the samples that are drawn."""
     rows = workspace.con.execute(
-        f"""
-        with
-        counts as (
-            select sample, kind, count(*) as times from {drawn} as drawn inner join {of.kinds} using (part) group by all
-        ),
-        weights as (
-            select sample, list(coalesce(times, 0)::double order by kind) as times,
-            from range({first}, {last}) as s(sample)
-            cross join (select distinct kind from {of.kinds}) as every
-            left join counts using (sample, kind)
-            group by sample
-        )
-        select
-            name,
-            sample,
-            case
-                when not is_share then list_inner_product(times, numerators) / nullif(total, 0)
-                when list_inner_product(times, numerators) > 0 then list_inner_product(times, numerators) / total
-                when list_inner_product(times, presences) > 0 then 0
-            end,
-        from (select *, list_inner_product(times, denominators) as total from weights cross join {of.sums})
-        """
+        sql_of(__file__, "resampled_means", drawn=drawn, kinds=of.kinds, first=first, last=last, sums=of.sums)
     ).fetchall()
     return map(SampleValue._make, rows)
 

@@ -65,17 +65,7 @@ def _nearest(search: TextSearch, vector: Sequence[float], itself: Mapping[str, A
     # Not the inner product, for that of a stranger's vectors may be anything.
     found = dicts(
         vectors.execute(
-            f"""
-select
-    group_no,
-    dialogue_id as owner,
-    turn_index,
-    round(array_cosine_similarity(vector, $vector::float[{len(vector)}])::double, 6) as score
-from main.vectors
-where group_no in (select unnest($groups::integer[])) and {_OTHERS} and isfinite(score)
-order by score desc, turn_number
-limit $limit offset $offset
-""",
+            sql_of(__file__, "nearest_turns", dimensions=len(vector), others=_OTHERS),
             {"vector": vector, "groups": shown, "limit": limit, "offset": offset, **itself},
         )
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 
 from talkhouse.schema.sql import identifier
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.search.text_groups import GROUPS, GROUPS_VALUES, TEXTS, create_groups
 from talkhouse.settings import version
 from talkhouse.warehouse.derived_sidecar import RESULT, FileBeside
@@ -24,25 +25,7 @@ INDEX = FileBeside(
     made_by="talkhouse search --rank WORDS",
     # Raised where texts are cut into words by another rule, too.
     number=1,
-    tables={
-        "run": {
-            "format": "INTEGER",
-            "warehouse_fingerprint": "VARCHAR",
-            "texts": "BIGINT",
-            "mean_words": "DOUBLE",
-            "talkhouse_version": "VARCHAR",
-        },
-        "groups": GROUPS,
-        "documents": {"document": "INTEGER", "group_no": "INTEGER", "owner": "VARCHAR", "turn_index": "INTEGER"},
-        "words": {"word": "VARCHAR", "word_no": "INTEGER", "texts": "INTEGER"},
-        "postings": {
-            "word_no": "INTEGER",
-            "document": "INTEGER",
-            "times": "INTEGER",
-            "words": "INTEGER",
-            "group_no": "INTEGER",
-        },
-    },
+    tables={**toml_of(__file__, "search_index"), "groups": GROUPS},
     values={
         "run": {COUNT: ["texts"], "isfinite({0}) and {0} >= if(texts = 0, 0, 1)": ["mean_words"]},
         "groups": GROUPS_VALUES,
@@ -52,9 +35,6 @@ INDEX = FileBeside(
     },
     more_room="make room on the disk, or search without --rank",
 )
-"""The file. A document is a text; its number is its place in the order of KINDS, owner (dialogue_id, text_id,
-persona_id) and turn_index. ``postings`` is sorted by word_no and document; ``times``: how often the document has the
-word, among so many ``words``."""
 
 
 def ready_index(warehouse: Warehouse, say: Callable[[str], None]) -> Path:

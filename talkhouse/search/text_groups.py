@@ -8,6 +8,7 @@ import duckdb
 
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.derived_sidecar import FileBeside
 from talkhouse.warehouse.sidecar import FULL, ONCE, SOME, one_of
 
@@ -133,17 +134,7 @@ def _create_places(con: duckdb.DuckDBPyConnection, warehouse: str, kinds: Sequen
         f"select '{kind}' as kind, * from ({_OWNERS[kind].format(warehouse)}) as rows(owner, split, standard_split)"
         for kind in kinds
     )
-    con.execute(f"""
-create table owner_splits as
-select
-    kind,
-    owner,
-    coalesce(list(distinct split order by split) filter (split is not null), []) as splits,
-    coalesce(list(distinct standard_split order by standard_split) filter (standard_split is not null), [])
-        as standard_splits,
-from ({owners})
-group by kind, owner
-""")
+    con.execute(sql_of(__file__, "owner_splits", owners=owners))
     con.execute("""
 create table places as
 select row_number() over (order by splits, standard_splits)::integer as place_no, splits, standard_splits
@@ -162,11 +153,7 @@ def _create_numbered(con: duckdb.DuckDBPyConnection, warehouse: str, index: File
         f"where texts.{owner} is not null"
         for kind, (table, owner, columns) in ((kind, TEXTS[kind]) for kind in kinds)
     )
-    con.execute(f"""
-create table standing as
-select *, split_part(owner, ':', 1) as corpus_id
-from ({rows}) as rows(kind, row_number, owner, turn_index, role, place_no)
-""")
+    con.execute(sql_of(__file__, "standing", rows=rows))
     con.execute("""
 create table group_keys as
 select row_number() over (order by kind, corpus_id, role, place_no)::integer as group_no, *
@@ -179,16 +166,5 @@ from (select distinct kind, corpus_id, role, place_no from standing)
         "from group_keys left join places using (place_no) order by group_no",
     )
     ranks = ", ".join(f"'{kind}'" for kind in kinds)
-    con.execute(f"""
-create table numbered as
-select
-    (row_number() over (order by list_position([{ranks}], kind), owner, turn_index) - 1)::integer as document,
-    group_no,
-    kind,
-    row_number,
-    owner,
-    turn_index,
-from standing
-inner join group_keys using (kind, corpus_id, role, place_no)
-""")
+    con.execute(sql_of(__file__, "numbered", ranks=ranks))
     con.execute("drop table standing")

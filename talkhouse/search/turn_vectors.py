@@ -16,6 +16,7 @@ import duckdb
 from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.search.principal_components import as_arrow, components_of, of_length_one
 from talkhouse.search.text_groups import GROUPS, GROUPS_VALUES, create_groups
 from talkhouse.search.user_vectors import (
@@ -51,31 +52,7 @@ VECTORS = FileBeside(
     what="file of vectors",
     made_by="talkhouse vectors FILE",
     number=1,
-    tables={
-        "run": {
-            "format": "INTEGER",
-            "warehouse_fingerprint": "VARCHAR",
-            "vectors": "BIGINT",
-            "dimensions": "INTEGER",
-            "source": "VARCHAR",
-            "name": "VARCHAR",
-            "sha256": "VARCHAR",
-            "map": "VARCHAR",
-            "variance": "DOUBLE",
-            "made_at": "TIMESTAMP",
-            "talkhouse_version": "VARCHAR",
-        },
-        "groups": GROUPS,
-        "vectors": {
-            "turn_number": "INTEGER",
-            "dialogue_id": "VARCHAR",
-            "turn_index": "INTEGER",
-            "group_no": "INTEGER",
-            "vector": "FLOAT[n]",
-            "x": "FLOAT",
-            "y": "FLOAT",
-        },
-    },
+    tables={**toml_of(__file__, "turn_vectors"), "groups": GROUPS},
     values={
         "run": {
             SOME: ["name", "sha256"],
@@ -89,10 +66,6 @@ VECTORS = FileBeside(
     },
     more_room=MORE_ROOM,
 )
-"""The file. A vector has length 1, so that the inner product of two is their cosine; x and y are its place on the map:
-``run.map`` is *given* or *components*; ``run.variance`` is the share that the two have, in a sample if there are many.
-``source`` is *file* or *model*, and ``sha256`` of that. ``turn_number`` counts the turns of the warehouse by dialogue
-and turn, from 0."""
 
 
 @dataclass(frozen=True)

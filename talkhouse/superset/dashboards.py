@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from datetime import datetime
 from itertools import count
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
+import yaml
 from msgspec import structs
 
 from talkhouse.charts.declarations import Metrics
@@ -29,6 +32,16 @@ from talkhouse.escaping import plain
 from talkhouse.queries.files import Files
 from talkhouse.schema.sql import quoted
 
+_SAME: Mapping[str, dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("settings.yaml").read_text(encoding="utf-8")
+)
+
+
+def _same(kind: str) -> dict[str, Any]:
+    """Return what is the same in everything of a kind: a copy, since YAML would write one object as a reference."""
+    return deepcopy(_SAME[kind])
+
+
 _GRID = "GRID_ID"
 
 _FITS, _LEAST = 3, 4
@@ -46,22 +59,16 @@ def dashboard(
     ``colours`` are those of the series by their names.
     """
     return {
+        **_same("dashboard"),
         "dashboard_title": declared.title,
         "description": declared.description,
-        "css": "",
-        "slug": None,
         "uuid": identity(database, "dashboard", name),
         "position": _position(declared, name, text, database),
         "metadata": {
+            **_same("metadata"),
             "native_filter_configuration": _filters(declared.filters, declared.charts, columns, name, database),
-            "cross_filters_enabled": True,
-            "refresh_frequency": 0,
-            "timed_refresh_immune_slices": [],
-            "expanded_slices": {},
             "label_colors": dict(colours),
-            "color_scheme": "supersetColors",
         },
-        "published": True,
         "version": VERSION,
     }
 
@@ -160,23 +167,11 @@ def _outside(charts: Sequence[Chart], inside: Collection[Chart]) -> list[int]:
 
 def _describe(column: str, title: str, view: str, outside: list[int], name: str, database: str) -> dict[str, Any]:
     return {
+        **_same("filter"),
         "id": f"NATIVE_FILTER-{identity(database, 'filter', f'{name}/{column}')}",
-        "type": "NATIVE_FILTER",
-        "filterType": "filter_select",
         "name": title,
-        "description": "",
         "targets": [{"column": {"name": column}, "datasetUuid": identity(database, "dataset", view)}],
-        "adhoc_filters": [],
         "scope": {"rootPath": [_ROOT], "excluded": outside},
-        "cascadeParentIds": [],
-        "controlValues": {
-            "multiSelect": True,
-            "enableEmptyFilter": False,
-            "defaultToFirstItem": False,
-            "inverseSelection": False,
-            "searchAllOptions": False,
-        },
-        "defaultDataMask": {"extraFormData": {}, "filterState": {}, "ownState": {}},
     }
 
 
@@ -249,13 +244,11 @@ def chart(
     kind, own = _KINDS[declared.kind], _SETTINGS[declared.kind](declared)
     where = [condition(declared.where)] if declared.where else []
     params = {
-        "datasource": "0__table",  # the import sets it
+        **_same("chart"),
         "viz_type": kind,
         "adhoc_filters": where,
-        "time_range": "No filter",
         "row_limit": declared.limit,
         "y_axis_format": NUMBERS[first.format].d3,
-        "extra_form_data": {},
         **own,
     }
     if declared.stacked and first.format is NumberFormat.PERCENT:
@@ -274,42 +267,32 @@ def chart(
 
 
 def _number(declared: Chart) -> dict[str, Any]:
-    return {"metric": declared.metrics[0], "header_font_size": 0.4, "subheader_font_size": 0.15}
+    return {**_same("number"), "metric": declared.metrics[0]}
 
 
 def _table(declared: Chart) -> dict[str, Any]:
     return {
-        "query_mode": "aggregate",
+        **_same("table"),
         "groupby": list(declared.by),
         "metrics": list(declared.metrics),
         "timeseries_limit_metric": declared.metrics[0] if declared.largest_first else None,
-        "order_desc": True,
-        "show_cell_bars": False,
-        "table_timestamp_format": "%Y-%m-%d %H:%M",
-        "allow_rearrange_columns": True,
     }
 
 
 def _lines(declared: Chart) -> dict[str, Any]:
     return {
+        **_same("lines"),
         "x_axis": declared.x,
         "time_grain_sqla": TIMES[declared.grain].iso_8601 if declared.grain else None,
         "x_axis_sort": declared.metrics[0] if declared.largest_first else declared.x,
         # What comes first is drawn at the left, but at the bottom of a horizontal chart.
         "x_axis_sort_asc": declared.largest_first == declared.horizontal,
         "x_axis_title": "" if declared.horizontal else along(declared),
-        "x_axis_title_margin": 30,
         "xAxisLabelInterval": "auto" if declared.x.endswith("_bin") else "0",
         "groupby": list(declared.by),
         "metrics": list(declared.metrics),
         "order_desc": declared.largest_first,
-        "sort_series_type": "name",
-        "sort_series_ascending": True,
         "show_legend": bool(declared.by) or len(declared.metrics) > 1,
-        "legendType": "scroll",
-        "legendOrientation": "top",
-        "rich_tooltip": True,
-        "tooltipTimeFormat": "smart_date",
     }
 
 
@@ -323,21 +306,7 @@ def _bars(declared: Chart) -> dict[str, Any]:
 
 
 def _heatmap(declared: Chart) -> dict[str, Any]:
-    return {
-        "x_axis": declared.x,
-        "groupby": declared.by[0],
-        "metric": declared.metrics[0],
-        "normalize_across": "heatmap",
-        "linear_color_scheme": "schemeBlues",
-        "sort_x_axis": "alpha_asc",
-        "sort_y_axis": "alpha_asc",
-        "show_legend": True,
-        "show_values": False,
-        "show_percentage": False,
-        "value_bounds": [None, None],
-        "left_margin": 100,
-        "bottom_margin": "auto",
-    }
+    return {**_same("heatmap"), "x_axis": declared.x, "groupby": declared.by[0], "metric": declared.metrics[0]}
 
 
 _KINDS = {
@@ -364,22 +333,14 @@ def condition(sql: str) -> dict[str, Any]:
 def _query_context(declared: Chart, params: Mapping[str, Any]) -> dict[str, Any]:
     """Describe the chart's query: Superset's REST interface runs it, a browser makes its own of the parameters."""
     query = {
+        **_same("query"),
         "columns": [_axis(declared, column) for column in declared.columns],
         "metrics": list(declared.metrics),
         "orderby": [[name, name in declared.columns] for name in declared.order],
-        "filters": [],
         "extras": {"where": f"({declared.where})" if declared.where else "", "having": ""},
         "row_limit": declared.limit,
-        "time_range": "No filter",
     }
-    return {
-        "datasource": {"id": 0, "type": "table"},  # the import sets it
-        "force": False,
-        "form_data": params,
-        "queries": [query],
-        "result_format": "json",
-        "result_type": "full",
-    }
+    return {**_same("query_context"), "form_data": params, "queries": [query]}
 
 
 def _axis(declared: Chart, column: str) -> Any:

@@ -122,9 +122,10 @@ def key_of(*parts: str | bytes) -> str:
 
 @cache
 def code_of(*packages: ModuleType) -> bytes:
-    """Hash the Python files of packages, once in a process."""
+    """Hash what packages run and read, files of Python, SQL and TOML; once in a process."""
     folders = [Path(package.__path__[0]) for package in packages]
-    sources = [source for folder in folders for source in sorted(folder.rglob("*.py"))]
+    files = [file for folder in folders for file in sorted(folder.rglob("*"))]
+    sources = [file for file in files if file.suffix in {".py", ".sql", ".toml"}]
     return sha256(b"".join(source.read_bytes() for source in sources)).digest()
 
 

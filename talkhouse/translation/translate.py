@@ -19,6 +19,7 @@ from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.heads import MacroQuery, ViewQuery
 from talkhouse.queries.views import split_view
 from talkhouse.schema.sql import dicts
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.system.cache import Cache, code_of, key_of
 from talkhouse.translation.translated import (
     LeftOutView,
@@ -30,18 +31,6 @@ from talkhouse.translation.translated import (
     spark_type,
 )
 from talkhouse.warehouse.relations import SplitView
-
-_COLUMNS = """
-select distinct on (columns.schema_name, columns.table_name, columns.column_index)
-    columns.schema_name || '.' || columns.table_name as view,
-    columns.column_name as name,
-    columns.data_type as type,
-    coalesce(columns.comment, '') as comment,
-from duckdb_columns() as columns
-semi join duckdb_views() as views
-    on views.database_oid = columns.database_oid and views.view_oid = columns.table_oid and not views.internal
-order by columns.schema_name, columns.table_name, columns.column_index
-"""
 
 
 class TypedColumn(NamedTuple):
@@ -133,7 +122,7 @@ def _macros_of(query: ViewQuery, catalogue: Catalogue) -> list[MacroQuery]:
 
 
 def _columns(con: duckdb.DuckDBPyConnection) -> _Columns:
-    rows = groupby(dicts(con.execute(_COLUMNS)), key=lambda row: str(row["view"]))
+    rows = groupby(dicts(con.execute(sql_of(__file__, "view_columns"))), key=lambda row: str(row["view"]))
     return {view: [TypedColumn(row["name"], row["type"], row["comment"]) for row in columns] for view, columns in rows}
 
 

@@ -10,24 +10,15 @@ import duckdb
 
 from talkhouse import queries
 from talkhouse.schema.sql import dicts, identifier, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.relations import columns_of, relation
 
-_BUILD = """
-select load_id, finished_at::varchar as finished_at, talkhouse_version, catalogue_hash, schema_revision
-from {}.meta.loads order by load_id desc limit 1
-"""
-
-_CORPORA = """
-select
-    corpus_id, title, homepage, licence, licence_url, terms, citation, authors, year, reference, is_sample, made_from,
-from {}.main.corpora order by corpus_id
-"""
 _STRUCTURED = ("authors", "reference")
 
 
 def build(con: duckdb.DuckDBPyConnection, database: str) -> dict[str, Any] | None:
     """Return the last build: its number, its end (UTC), Talkhouse's version, the hash of its views, the revision."""
-    return next(iter(dicts(con.execute(_BUILD.format(quoted(database))))), None)
+    return next(iter(dicts(con.execute(sql_of(__file__, "last_build", database=quoted(database))))), None)
 
 
 def corpora(con: duckdb.DuckDBPyConnection, database: str) -> list[dict[str, Any]]:
@@ -35,15 +26,11 @@ def corpora(con: duckdb.DuckDBPyConnection, database: str) -> list[dict[str, Any
 
     ``authors`` is a list of objects with family and given, ``reference`` an object; each is None if not declared.
     """
-    found = dicts(con.execute(_CORPORA.format(quoted(database))))
+    found = dicts(con.execute(sql_of(__file__, "corpora", database=quoted(database))))
     return [
         {key: json.loads(value) if key in _STRUCTURED and value else value for key, value in corpus.items()}
         for corpus in found
     ]
-
-
-_COUNTED = ("records", "turns", "texts", "candidates", "personas", "persona_uses", "examples")
-"""Tables whose numbers of rows count; their rows follow from the files."""
 
 
 def fingerprint(con: duckdb.DuckDBPyConnection, database: str) -> str:
@@ -51,17 +38,7 @@ def fingerprint(con: duckdb.DuckDBPyConnection, database: str) -> str:
 
     Not when it was built: the same files, read by the same code, make the same rows.
     """
-    ((text,),) = con.execute(f"""
-select sha256(concat_ws(chr(10),
-    (select string_agg(concat_ws(chr(31), source_file_id, sha256, records_loaded), chr(10) order by source_file_id)
-        from {database}.meta.source_files),
-    (select string_agg(concat_ws(chr(31), corpus_id, reader_version::varchar, declaration), chr(10) order by corpus_id)
-        from {database}.main.corpora),
-    (select concat_ws(chr(31), talkhouse_version, schema_revision, catalogue_hash)
-        from {database}.meta.loads order by load_id desc limit 1),
-    {", ".join(f"(select count(*)::varchar from {database}.main.{table})" for table in _COUNTED)}
-))
-""").fetchall()
+    ((text,),) = con.execute(sql_of(__file__, "fingerprint", database=database)).fetchall()
     return str(text)
 
 

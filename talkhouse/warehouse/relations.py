@@ -10,24 +10,10 @@ from talkhouse.schema.errors import UsageError, closest, listed
 from talkhouse.schema.sql import dicts, literal
 from talkhouse.schema.sql_files import sql_of
 
-_RELATIONS = """
-select schema_name as schema, view_name as name, comment
-from duckdb_views() where not internal and database_name = current_database()
-union all
-select schema_name, table_name, comment from duckdb_tables() where database_name = current_database()
-order by all
-"""
-_COLUMNS = """
-select schema_name, table_name, column_name as name, data_type as type, comment as meaning
-from duckdb_columns()
-where database_name = current_database()
-order by column_index
-"""
-
 
 def relations(con: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     """List schema, name and comment of every view and table."""
-    return dicts(con.execute(_RELATIONS))
+    return dicts(con.execute(sql_of(__file__, "relations")))
 
 
 def relation(con: duckdb.DuckDBPyConnection, name: str) -> dict[str, Any]:
@@ -53,7 +39,7 @@ def columns_of(con: duckdb.DuckDBPyConnection, schema: str, name: str) -> list[d
 def columns_of_each(con: duckdb.DuckDBPyConnection) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
     """List them of every view and table, by schema and name: DuckDB binds all views to tell the columns of one."""
     found = defaultdict[tuple[str, str], list[dict[str, Any]]](list)
-    for column in dicts(con.execute(_COLUMNS)):
+    for column in dicts(con.execute(sql_of(__file__, "columns"))):
         found[column.pop("schema_name"), column.pop("table_name")].append(column)
     return found
 

@@ -23,6 +23,7 @@ from talkhouse.schema.errors import (
 )
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.settings import local_database
 from talkhouse.system.atomic_output import move_into_place, output_errors, private_folder
 from talkhouse.system.cache import is_kept
@@ -53,17 +54,6 @@ def one_of(words: Iterable[str]) -> str:
 def or_null(condition: str) -> str:
     """Return the condition that another one holds, or that there is nothing."""
     return f"({{0}} is null or {condition})"
-
-
-# Functions are named in full: in a file, a macro of the same name would come before DuckDB's own.
-_TABLES = """
-select tables.table_name, columns.column_name, columns.data_type
-from system.main.duckdb_tables() as tables
-inner join system.main.duckdb_columns() as columns
-    on columns.database_name = tables.database_name and columns.table_oid = tables.table_oid
-where tables.database_name = system.main.current_database() and tables.schema_name = $1
-order by tables.table_name, columns.column_index
-"""
 
 
 def of_here(warehouse: Path) -> Path:
@@ -189,7 +179,7 @@ def detach_if_hidden(con: duckdb.DuckDBPyConnection, attached: str, path: Path) 
 def columns_of_tables(con: duckdb.DuckDBPyConnection, schema: str = "main") -> dict[str, dict[str, str]]:
     """Return the columns of each table of a schema with their types, in DuckDB's words."""
     tables: dict[str, dict[str, str]] = {}
-    for table, column, kind in con.execute(_TABLES, [schema]).fetchall():
+    for table, column, kind in con.execute(sql_of(__file__, "table_columns"), [schema]).fetchall():
         tables.setdefault(table, {})[column] = kind
     return tables
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec
@@ -17,6 +16,7 @@ from talkhouse.ingest.declared.declaration.model import (
     Format,
     Lines,
 )
+from talkhouse.schema.toml_files import toml_of
 
 Type: TypeAlias = Literal[
     "text",
@@ -94,8 +94,7 @@ _WORDS: Mapping[tuple[str, str], tuple[str, ...]] = {
 @cache
 def known_tables() -> Mapping[str, Table]:
     """Return the tables by their names, in the order of the reference; the head has none."""
-    written = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    named = {"" if name == "head" else name: table for name, table in written.items()}
+    named = {"" if name == "head" else name: table for name, table in toml_of(__file__, "keys").items()}
     return {name: _table(name, table) for name, table in named.items()}
 
 

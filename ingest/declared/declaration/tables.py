@@ -7,7 +7,7 @@ from typing import Any
 
 from talkhouse.ingest.contract.definition import ADDRESS, LANGUAGE, STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.answers import OF_ANSWERS, answers_of, zipped_of
-from talkhouse.ingest.declared.declaration.forms import ALPACA, FIELDS, FORMS, LIST_OF_TURNS, PAIR_ROLES, Form
+from talkhouse.ingest.declared.declaration.forms import ALPACA, FIELDS, FORMS, PAIR_ROLES, Form
 from talkhouse.ingest.declared.declaration.keys import head_keys, known_tables
 from talkhouse.ingest.declared.declaration.model import (
     EVERYTHING,
@@ -185,7 +185,7 @@ def _may_be_lists(table: DeclarationTable, name: str, form: Form) -> bool:
     """Whether what a table is about may be a list, of which ``[0]`` is the first item."""
     match name:
         case "turn" | "speaker":
-            return form.fields["dialogue"] == LIST_OF_TURNS["dialogue"]
+            return {"system", "turns"} <= {*form.fields["dialogue"]}
         case "pair":
             return "each" not in table
     return True

@@ -4,9 +4,7 @@ The names are those of OpenAI's and Anthropic's interfaces, and of chat template
 that is not known here gets the kind that is nearest, and what no column takes stays with the part.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -30,8 +28,9 @@ from talkhouse.ingest.declared.shapes import (
 )
 from talkhouse.ingest.decode import BadRecord, check_depth, decoder, literals
 from talkhouse.ingest.rows import Part
+from talkhouse.schema.toml_files import toml_of
 
-_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLES = toml_of(__file__, "parts")
 
 KIND_OF_TYPE: Mapping[str, str] = _TABLES["kinds"]
 """Type of a part -> kind."""

@@ -110,15 +110,6 @@ def _name(declared: DeclaredDashboard) -> str:
     return title[:1].upper() + title[1:]
 
 
-_RELEASES = """
-select releases.release, releases.title, releases.description, count(*) as records
-from main.releases
-inner join main.records using (corpus_id, release)
-where corpus_id = $corpus
-group by all
-order by min(release_index)
-"""
-
 _MOST_LABELS = 30
 """Labels of a scheme that a page lists."""
 
@@ -148,7 +139,7 @@ def draw_datasheet(opened: ServedWarehouse, corpus: Corpus) -> None:
 
 
 def _draw_releases(opened: ServedWarehouse, corpus: Corpus) -> None:
-    rows = opened.rows(_RELEASES, {"corpus": corpus["corpus_id"]})
+    rows = opened.rows(sql_of(__file__, "releases"), {"corpus": corpus["corpus_id"]})
     if rows.is_empty():
         return
     st.subheader("In which publications is it?", anchor=False)

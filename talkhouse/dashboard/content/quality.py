@@ -14,27 +14,10 @@ from talkhouse.dashboard.drawing import draw_headlines, draw_table
 from talkhouse.dashboard.tables import counted, table_html
 from talkhouse.dashboard.text import plain
 from talkhouse.escaping import visible
+from talkhouse.schema.sql_files import sql_of
 
 DASHBOARD = "quality"
 """The declared dashboard that is part of this page."""
-
-_PLACES_OF_RULE = """
-select corpus_id, detail, source_file_id, pointer, record_id, task, turn_index
-from bi.findings
-where rule = $rule
-order by corpus_id, finding_index
-limit $limit
-"""
-
-_CHECKS = """
-select
-    case when offending = 0 then 'passes' when severity = 'error' then 'fails' else 'warns' end as result,
-    condition,
-    offending,
-    check_name,
-from meta.checks
-order by offending = 0, severity, check_name
-"""
 
 _EXCEPTIONS = "select corpus_id, check_name, scope, reason from meta.exceptions order by all"
 
@@ -104,7 +87,7 @@ def _draw_findings(opened: warehouse.ServedWarehouse) -> None:
     rule = rule or names[0]
     of_rule = rules.filter(pl.col("rule") == rule)
     st.markdown(f"**{plain(of_rule['condition'][0] or rule)}** {plain(of_rule['remedy'][0] or '')}")
-    places = opened.rows(_PLACES_OF_RULE, {"rule": rule, "limit": _MOST_PLACES})
+    places = opened.rows(sql_of(__file__, "places_of_rule"), {"rule": rule, "limit": _MOST_PLACES})
     _draw_places(places, int(of_rule["finding_count"].sum()))
 
 
@@ -132,7 +115,7 @@ def _draw_places(places: pl.DataFrame, number: int) -> None:
 
 def _draw_checks(opened: warehouse.ServedWarehouse) -> None:
     """Draw the checks of the build that found something; fold those that pass, and what corpora declare as meant."""
-    checks = opened.rows(_CHECKS)
+    checks = opened.rows(sql_of(__file__, "checks"))
     passing = checks.filter(pl.col("result") == "passes")
     st.header("Checks", anchor=False)
     st.markdown(

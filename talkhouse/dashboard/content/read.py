@@ -32,6 +32,7 @@ from talkhouse.ingest.registry import all_corpora
 from talkhouse.notes.notes_file import NoteNow
 from talkhouse.provenance import not_published
 from talkhouse.restore.raw_record import raw
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.search.containing import Pattern, hits
 from talkhouse.settings import corpus_folders
 
@@ -88,16 +89,6 @@ _SCROLLS = 300
 
 _OPEN = 3
 """Up to so many records are seen without a click."""
-
-_RELEASES = """
-select releases.release, releases.title, defaults.release is not null as is_default
-from main.releases
-left join bi.default_releases as defaults
-    on defaults.release = releases.release and defaults.corpus_id = releases.corpus_id
-    and defaults.dialogue_id = $dialogue
-where releases.corpus_id = $corpus
-order by releases.release_index
-"""
 
 
 @dataclass(frozen=True)
@@ -206,7 +197,7 @@ def _draw_comparison(state: ReadState, records: list[dict[str, Any]], releases: 
 
 def releases_of(opened: ServedWarehouse, corpus_id: str, dialogue_id: str) -> list[PublishedRelease]:
     """Return the publisher's releases of a corpus, the preferred one first; none if it has no more than one."""
-    rows = opened.rows(_RELEASES, {"corpus": corpus_id, "dialogue": dialogue_id})
+    rows = opened.rows(sql_of(__file__, "dialogue_releases"), {"corpus": corpus_id, "dialogue": dialogue_id})
     return [PublishedRelease(*row) for row in rows.iter_rows()]
 
 

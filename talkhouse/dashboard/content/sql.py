@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import polars as pl
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -24,6 +23,8 @@ from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.escaping import visible
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted, reserved_words
+from talkhouse.schema.sql_files import sql_of
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.system.folders import temporary_folder
 from talkhouse.warehouse.relations import columns_of, relations
 
@@ -288,31 +289,12 @@ def _whole(values: pl.Series) -> pl.Series:
 _COMPONENT = "talkhouse.sql_editor"
 """As pyproject.toml declares it, by which Streamlit finds its files."""
 
-_EDITOR_HTML = """
-<div class="editor">
-<label for="query">Query</label>
-<div class="inside">
-<textarea class="query" id="query" placeholder="from main.corpora" spellcheck="false" autocapitalize="off" readonly
- autocomplete="off" aria-autocomplete="list" aria-haspopup="listbox" aria-controls="completions"></textarea>
-<div class="mirror" aria-hidden="true"></div>
-<ul class="list" id="completions" role="listbox" aria-label="Completions" hidden></ul>
-</div>
-<div class="status" role="status"></div>
-</div>
-"""
+_EDITOR_HTML = Path(__file__).with_name("sql_editor.html").read_text(encoding="utf-8")
 
 _EDITOR_STYLE = """
 <style>
 .st-key-query textarea { font-family: "Source Code Pro", monospace; font-size: 0.875rem; tab-size: 4; }
 </style>
-"""
-
-_COMPLETIONS = """
-select schema_name || '.' || table_name, list([column_name, data_type] order by column_index)
-from duckdb_columns()
-where database_name = current_database() and not internal
-group by all
-order by all
 """
 
 _QUERY = "query"
@@ -342,7 +324,9 @@ def draw_editor(opened: ServedWarehouse) -> tuple[str, bool]:
             "words": sorted(reserved_words()),
             "query": st.session_state[_QUERY],
             "version": version,
-            "relations": [[name, columns] for name, columns in opened.rows(_COMPLETIONS).iter_rows()],
+            "relations": [
+                [name, columns] for name, columns in opened.rows(sql_of(__file__, "completions")).iter_rows()
+            ],
         },
         on_query_change=_on_typed,
         on_run_change=lambda: None,
@@ -381,7 +365,5 @@ def _on_typed() -> None:
     st.session_state[_QUERY] = typed["text"]
 
 
-EXAMPLE_QUERIES: dict[str, str] = msgspec.toml.decode(
-    Path(__file__).with_name("example_queries.toml").read_text(encoding="utf-8")
-)
+EXAMPLE_QUERIES: dict[str, str] = toml_of(__file__, "example_queries")
 """Title -> query."""

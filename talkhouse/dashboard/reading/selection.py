@@ -15,6 +15,8 @@ from talkhouse.dashboard import links
 from talkhouse.dashboard.page_state import FacetedState
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.schema.sql import literal
+from talkhouse.schema.sql_files import sql_of
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.search.containing import Pattern
 
 AGREEMENT = "(select * from bi.turn_agreement where is_default)"
@@ -49,41 +51,23 @@ class Order:
         return "select * from kept_keys" if self.is_kept else self.keys
 
 
-# As many of each corpus among the first ones, whatever its size; an order by md5 takes ten times as long.
-_MIXED = """
-select dialogue_id, hash(dialogue_id) / 18446744073709551616.0 * dialogue_count as place, null::integer as turn_index
-from main.dialogues
-inner join (select corpus_id, count(*) as dialogue_count from main.dialogues group by corpus_id) using (corpus_id)
-"""
-
-_IDS = "select dialogue_id, 0 as place, null::integer as turn_index from chosen"
-
-_LENGTHS = """
-select dialogue_id, {}count(*) as place, null::integer as turn_index
-from main.turns semi join chosen using (dialogue_id)
-group by dialogue_id
-"""
-
-_DISAGREEMENT = f"""
-select dialogue_id, -avg(entropy) as place, min_by(turn_index, (-entropy, turn_index)) as turn_index
-from {AGREEMENT}
-where turn_index is not null
-group by dialogue_id
-"""
-
-_CHANGES = f"""
-select dialogue_id, -avg(change) as place, min_by(turn_index, (-change, turn_index)) as turn_index
-from {CHANGES}
-group by dialogue_id
-"""
-
 ORDERS = {
-    MIXED: Order("A mix of corpora", _MIXED),
-    "disagreement": Order("Most disagreement", _DISAGREEMENT, "mean entropy of a turn: {:.2f} bits", is_kept=True),
-    "change": Order("Most changed labels", _CHANGES, "votes of a turn that changed: {:.0%}", is_kept=True),
-    "long": Order("Longest", _LENGTHS.format("-")),
-    "short": Order("Shortest", _LENGTHS.format("")),
-    "id": Order("Id", _IDS),
+    MIXED: Order("A mix of corpora", sql_of(__file__, "order_mixed")),
+    "disagreement": Order(
+        "Most disagreement",
+        sql_of(__file__, "order_disagreement", agreement=AGREEMENT),
+        "mean entropy of a turn: {:.2f} bits",
+        is_kept=True,
+    ),
+    "change": Order(
+        "Most changed labels",
+        sql_of(__file__, "order_change", changes=CHANGES),
+        "votes of a turn that changed: {:.0%}",
+        is_kept=True,
+    ),
+    "long": Order("Longest", sql_of(__file__, "order_length", sign="-")),
+    "short": Order("Shortest", sql_of(__file__, "order_length", sign="")),
+    "id": Order("Id", "select dialogue_id, 0 as place, null::integer as turn_index from chosen"),
 }
 """The orders by their names in the address."""
 
@@ -155,51 +139,7 @@ class Facet:
         return f"list_contains(${self.name}::varchar[], {self.value})"
 
 
-_LEAST = (100, 50, 20, 10, 5, 1)
-_CASES = " ".join(f"when turn_count >= {least} then '{least}'" for least in _LEAST)
-
-FACETS = (
-    Facet("corpus", "Corpus", Level.DIALOGUE, "corpus_id"),
-    Facet("language", "Language", Level.DIALOGUE, "language"),
-    Facet("release", "Publisher's release", Level.RECORD, "release"),
-    Facet("split", "Split", Level.RECORD, "split", "By the publisher's name."),
-    Facet("turns", "Turns", Level.LENGTH, f"case {_CASES} else '0' end"),
-    Facet("role", "Role", Level.TURN, "role", "Who says a turn; with a search, one that was found."),
-    Facet(
-        "speaker",
-        "Speaker",
-        Level.TURN,
-        "known_name",
-        "By name, of those who are known in every conversation: an alias may be another person's in the next. "
-        "With a search, of a turn that was found.",
-    ),
-    Facet("label", "Label", Level.LABEL, "scheme || '=' || label", "Given by anybody, anywhere in the conversation."),
-    Facet(
-        "majority",
-        "Majority label",
-        Level.MAJORITY,
-        "case when is_tied then scheme || ' tied' else scheme || '=' || majority_label end",
-        "Of a turn, in the default publication, where two or more annotators labelled it.",
-        is_asked=True,
-    ),
-    Facet(
-        "changed",
-        "Changed label",
-        Level.CHANGE,
-        "case when is_majority_changed "
-        "then scheme || ': ' || majority_before || ' \N{RIGHTWARDS ARROW} ' || majority_after end",
-        "The majority label of a turn, first in the default publication, then in another.",
-        is_asked=True,
-    ),
-    Facet(
-        "outcome",
-        "Outcome",
-        Level.WHOLE,
-        "name || '=' || label",
-        "Labels of the whole conversation or of its record, and answers of tasks about the whole.",
-        is_asked=True,
-    ),
-)
+FACETS = tuple(Facet(**{**facet, "level": Level[facet["level"]]}) for facet in toml_of(__file__, "facets")["facets"])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ from typing import Any, Literal, NamedTuple
 from talkhouse.export.pseudonyms import Pseudonyms
 from talkhouse.export.selection import Selection
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.tables import metadata, owned_by
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.warehouse.opened import Warehouse
 
 _PART_ROWS = 400_000
@@ -77,22 +79,13 @@ class CorpusTables:
     @cached_property
     def parts(self) -> list[DialogueRange]:
         """All dialogues that have turns, in the order of their ids."""
-        sizes = f"""
-        select dialogue_key, count(*) as row_count, count_if(is_turn) as turn_count
-        from (
-            select dialogue_key, true as is_turn from {self.ordered_rows("turns")}
-            union all
-            select dialogue_key, false from {self.ordered_rows("annotations", "dialogue_id is not null")}
+        query = sql_of(
+            __file__,
+            "dialogue_ranges",
+            turns=self.ordered_rows("turns"),
+            annotations=self.ordered_rows("annotations", "dialogue_id is not null"),
+            part_rows=_PART_ROWS,
         )
-        group by dialogue_key
-        having turn_count > 0
-        """
-        query = f"""
-        select min(dialogue_key), max(dialogue_key), sum(turn_count)::bigint
-        from (select *, sum(row_count) over (order by dialogue_key) // {_PART_ROWS} as part from ({sizes}))
-        group by part
-        order by part
-        """
         return [DialogueRange(*row) for row in self.warehouse.con.execute(query).fetchall()]
 
     @cached_property
@@ -110,6 +103,11 @@ class CorpusTables:
         (values,) = self.warehouse.con.execute(f"select {queries}").fetchall()
         return dict(zip(facts, values, strict=True))
 
+    @property
+    def is_tree(self) -> str:
+        """The column ``is_tree`` of ordered turns, after a comma; nothing where no turn names what it replies to."""
+        return f", {sql_of(__file__, 'is_tree')}" if self.has["turns.reply_to"] else ""
+
 
 PythonType = Literal["int", "float", "str", "bool", "list", "dict"]
 """A type of Python, as ``index.json`` names it."""
@@ -121,6 +119,15 @@ class JsonMember(NamedTuple):
     name: str
     expression: str
     kind: PythonType
+
+
+def members_of(kind: str, has: Mapping[str, bool] | None = None) -> list[JsonMember]:
+    """Return the metadata that all objects of a kind have, but for those of which a corpus has none."""
+    return [
+        JsonMember(name, declared.get("value", name), declared["type"])
+        for name, declared in toml_of(__file__, "metadata")[kind].items()
+        if has is None or has.get(declared.get("needs"), True)
+    ]
 
 
 def struct(members: Iterable[JsonMember | tuple[str, str]]) -> str:
@@ -276,20 +283,9 @@ class ConvoKitLabels:
 
     @cached_property
     def _schemes(self) -> list[LabelMetadata]:
-        facts = f"""
-        select
-            scheme,
-            turn_index is null as is_of_dialogue,
-            max(annotator_index) = 0 and max(item_index) = 0 and count(label) in (0, count(*))
-                and (count(label) > 0 or count(value) = count(*)) as may_be_single,
-            count(label) > 0 as has_labels,
-            count(annotator_id) + count(persona_id) + count(start_index) + count(extra) > 0
-                or (count(label) > 0 and count(value) > 0) as has_more,
-            count(start_index) > 0 as has_spans,
-            count(extra) > 0 as has_extra
-        from {self.tables.rows("annotations", f"not ({LabelLevel.NONE})")}
-        group by all
-        """
+        facts = sql_of(
+            __file__, "scheme_facts", annotations=self.tables.rows("annotations", f"not ({LabelLevel.NONE})")
+        )
         known = []
         for name, is_of_dialogue, may_be_single, has_labels, has_more, *rest in self._fetch(facts):
             level = LabelLevel.DIALOGUE if is_of_dialogue else LabelLevel.TURN
@@ -302,17 +298,12 @@ class ConvoKitLabels:
     def _repeated(self, name: str, level: LabelLevel) -> bool | None:
         """Whether several records give a turn or dialogue a label; None: no dialogue has labels of several."""
         key = ", ".join(level.key)
-        query = f"""
-        with
-        labels as (from {self.tables.rows("annotations", f"{level} and scheme = {literal(name)}")}),
-        published as (
-            select dialogue_id from labels
-            group by dialogue_id
-            having min(record_id) <> max(record_id) or count(persona_set) > 0
+        query = sql_of(
+            __file__,
+            "repeated_labels",
+            annotations=self.tables.rows("annotations", f"{level} and scheme = {literal(name)}"),
+            key=key,
         )
-        select max(label_count) > 1
-        from (select count(*) as label_count from labels semi join published using (dialogue_id) group by {key})
-        """
         ((is_repeated,),) = self._fetch(query)
         return is_repeated if is_repeated is None else bool(is_repeated)
 
@@ -335,22 +326,13 @@ class ConvoKitLabels:
         if not several:
             return relations
         names = ", ".join(literal(scheme.name) for scheme in schemes if not scheme.is_single)
-        entries = f"""(
-        select {", ".join([key, *several])}
-        from (
-            select
-                {key}, scheme, {", ".join(_PLACE)},
-                any_value(persona_id) as persona_id,
-                list_sort(list(struct_pack(
-                    annotator_index, item_index, label, value, annotator_id, start_index, end_index, extra
-                ))) as items,
-                count(annotator_id) > 0 as has_annotators,
-                count(value) > 0 as has_values,
-                max(item_index) > 0 as has_items
-            from {rows}
-            where scheme in ({names})
-            group by all
+        entries = sql_of(
+            __file__,
+            "label_entries",
+            columns=", ".join([key, *several]),
+            key=key,
+            place=", ".join(_PLACE),
+            annotations=rows,
+            names=names,
         )
-        group by {key}
-        )"""
         return [*relations, entries]

@@ -1,0 +1,3 @@
+from main.parts
+where dialogue_id in (${ids})
+order by turn_index, part_index

@@ -1,0 +1,3 @@
+select path, min(base) from files_of_dialogues
+where base in (select ${base} from fresh.main.dialogues) and path not in (select unnest($gone::varchar[]))
+group by path

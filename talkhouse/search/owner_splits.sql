@@ -1,0 +1,9 @@
+create table owner_splits as
+select
+    kind,
+    owner,
+    coalesce(list(distinct split order by split) filter (split is not null), []) as splits,
+    coalesce(list(distinct standard_split order by standard_split) filter (standard_split is not null), [])
+        as standard_splits,
+from (${owners})
+group by kind, owner
