@@ -233,11 +233,12 @@ class Warehouse:
             The file, whose ending sets the format (``.parquet``, ``.csv``, ``.tsv``, ``.jsonl``, ``.arrow``), or the
             folder, which is new.
         **options
-            As in the command: ``split``, ``release``, ``where`` (str), ``subset`` (a str or several), ``accept_terms``
-            (bool) and ``pseudonymise`` (the path of a key). Of a file also ``format`` (str), ``columns`` (list of str),
-            ``limit`` (int), ``escape_formulas`` and ``force`` (bool). ``for_``: the program that opens the folder,
-            such as ``huggingface``, ``croissant``, ``convokit``, ``labelstudio``, ``argilla`` or ``chat``; with the
-            last also ``as_``, ``roles`` and ``persona``, as in ``Task.chat``, and then ``name`` may be a query.
+            As in the command: ``split``, ``release``, ``where`` (str), ``subset`` (a str or several), ``accept_terms``,
+            ``redact``, ``keep_personal_data`` (bool) and ``pseudonymise`` (the path of a key). Of a file also
+            ``format`` (str), ``columns`` (list of str), ``limit`` (int), ``escape_formulas`` and ``force`` (bool).
+            ``for_``: the program that opens the folder, such as ``huggingface``, ``croissant``, ``convokit``,
+            ``labelstudio``, ``argilla`` or ``chat``; with the last also ``as_``, ``roles`` and ``persona``, as in
+            ``Task.chat``, and then ``name`` may be a query.
 
         Returns
         -------

@@ -11,20 +11,8 @@ from talkhouse.cli.terminal.options import Group
 from talkhouse.schema.errors import TalkhouseError, refused
 
 _NAMES = (
-    *(
-        "build",
-        "fetch",
-        "ingest",
-        "status",
-        "sql",
-        "check",
-        "findings",
-        "profile",
-        "views",
-        "search",
-        "vectors",
-        "show",
-    ),
+    *("build", "fetch", "ingest", "status", "sql", "check", "findings", "profile", "views"),
+    *("search", "vectors", "show"),
     *("inspect", "corpora", "conform"),
     *("export", "cite", "publish", "lake", "score", "scores", "notes", "overlap", "restore", "verify", "replay"),
     *("migrate", "files", "make"),

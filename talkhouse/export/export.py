@@ -12,12 +12,12 @@ from talkhouse.export import composition, manifest, sandbox
 from talkhouse.export.composition import corpora_of
 from talkhouse.export.formats import ExportFormat
 from talkhouse.export.manifest import ExportContents, described
+from talkhouse.export.personal_data import check_personal_data
 from talkhouse.export.pseudonyms import pseudonyms, with_pseudonyms
 from talkhouse.export.row_stream import OnRows, QueryRows
 from talkhouse.export.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.export.terms import LicencePart, check_terms, parts_of
 from talkhouse.export.writers import check_formulas, write
-from talkhouse.personal.gate import check_personal_data
 from talkhouse.personal.kinds import PersonalData
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings

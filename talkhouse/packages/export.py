@@ -18,6 +18,7 @@ from talkhouse.escaping import address, markdown, visible
 from talkhouse.export import manifest, sandbox
 from talkhouse.export.export import MEMORY
 from talkhouse.export.formats import Tool
+from talkhouse.export.personal_data import check_texts
 from talkhouse.export.pseudonyms import are_keys_public, pseudonyms
 from talkhouse.export.row_stream import OnRows
 from talkhouse.export.selection import NO_FILTERS, Filters
@@ -26,7 +27,6 @@ from talkhouse.export.writers import markdown_head, markdown_line
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.notes.notes_file import NoteNow
 from talkhouse.packages.content import ExportPackage, PackageLayout
-from talkhouse.personal.gate import check_texts
 from talkhouse.personal.kinds import PersonalData
 from talkhouse.provenance import not_published
 from talkhouse.schema.errors import RegistryError

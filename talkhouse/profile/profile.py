@@ -12,10 +12,10 @@ import duckdb
 import msgspec
 
 from talkhouse.personal.find import candidate_pattern, find
-from talkhouse.personal.gate import own_corpora
 from talkhouse.personal.kinds import TITLES, PersonalKind
 from talkhouse.profile.languages import other_languages
 from talkhouse.schema.sql_files import sql_of
+from talkhouse.warehouse.build_facts import own_corpora
 from talkhouse.warehouse.opened import Warehouse
 
 
@@ -129,7 +129,7 @@ from turns
 
 def profiled(warehouse: Warehouse) -> list[str]:
     """Return the corpora that are looked at where none is named: those with a corpus.toml, or all without any."""
-    own = own_corpora(warehouse)
+    own = own_corpora(warehouse.con, warehouse.database)
     return [corpus_id for corpus_id in warehouse.corpus_ids if not own or corpus_id in own]
 
 

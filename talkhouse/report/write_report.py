@@ -16,7 +16,6 @@ from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.work import software
 from talkhouse.export.terms import parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
-from talkhouse.personal.gate import own_corpora
 from talkhouse.profile.profile import profile
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
@@ -26,7 +25,7 @@ from talkhouse.report.figures import Figure, figures
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_free
 from talkhouse.warehouse import data_dictionary
-from talkhouse.warehouse.build_facts import QUESTIONS, datasheets
+from talkhouse.warehouse.build_facts import QUESTIONS, datasheets, own_corpora
 from talkhouse.warehouse.opened import Warehouse, fits_views
 
 _ENDINGS = (".html", ".htm")
@@ -121,7 +120,7 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None], *, is_accept
             "findings": content.findings(con),
             "checks": content.checks(con),
             "overlap": content.overlap(warehouse),
-            "profiles": [profile(con, corpus_id, most=0) for corpus_id in sorted(own_corpora(warehouse))],
+            "profiles": [profile(con, corpus_id, most=0) for corpus_id in sorted(own_corpora(con, warehouse.database))],
             "exceptions": content.exceptions(con),
             "tables": data_dictionary.tables(),
             "views": data_dictionary.views(con, warehouse.catalogue.views),

@@ -17,9 +17,9 @@ import msgspec
 from talkhouse.charts.declared import NumberFormat
 from talkhouse.dialogues.schemes import UNDECLARED, BarPart
 from talkhouse.dialogues.turns import Votes
+from talkhouse.export.personal_data import check_texts
 from talkhouse.export.terms import check_terms, parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
-from talkhouse.personal.gate import check_texts
 from talkhouse.personal.kinds import PersonalData
 from talkhouse.report.content import schemes
 from talkhouse.report.figures import of_rows

@@ -33,6 +33,12 @@ def corpora(con: duckdb.DuckDBPyConnection, database: str) -> list[dict[str, Any
     ]
 
 
+def own_corpora(con: duckdb.DuckDBPyConnection, database: str) -> set[str]:
+    """Return the corpora that a page of TOML declares, as those of one's own are."""
+    query = f"select corpus_id from {quoted(database)}.main.corpora where declaration is not null"
+    return {str(corpus_id) for (corpus_id,) in con.execute(query).fetchall()}
+
+
 def fingerprint(con: duckdb.DuckDBPyConnection, database: str) -> str:
     """Return the fingerprint that tells a warehouse from others, and from itself after a build that changed something.
 

@@ -14,6 +14,7 @@ OWN = {"--all", "--format", "--output", "--limit"}
 
 OTHERS = {
     "--by": {"search"},
+    "--check": {"lake"},
     "--corpus": {"findings", "notes", "search"},
     "--db": {"build", "ingest", "lake", "migrate", "replay"},
     "--force": {"publish"},

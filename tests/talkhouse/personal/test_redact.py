@@ -15,6 +15,7 @@ from talkhouse.load.run import build
 from talkhouse.packages.chat import ChatOptions
 from talkhouse.packages.export import export_package
 from talkhouse.personal.redact import opened_redacted
+from talkhouse.schema.errors import PersonalDataFound
 from tests.commands import run
 from tests.data_files import data_of
 
@@ -93,8 +94,8 @@ def test_personal_data_of_ones_own_goes_out_only_if_somebody_says_so(
     for words in ("in the texts of harbour", *found, "--redact", "--keep-personal-data"):
         assert words in asked.stderr, asked.stderr
     assert not (tmp_path / arguments[-1]).exists()
-    kept = run(*arguments, "--keep-personal-data", "--db", harbour, cwd=tmp_path)
-    assert kept.returncode == 0, kept.stderr
+    again = run(*arguments, "--keep-personal-data", "--db", harbour, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
 
 
 def test_what_has_no_texts_is_not_asked_about(harbour: Path, tmp_path: Path) -> None:
@@ -110,3 +111,13 @@ def test_the_warehouse_itself_stays_as_it_is(harbour: Path, tmp_path: Path) -> N
     assert harbour.read_bytes() == before
     with duckdb.connect(harbour, read_only=True) as con:
         assert con.execute("select count(*) from main.turns where text like '%harbour.example%'").fetchone() == (1,)
+
+
+def test_python_exports_with_the_same_options(harbour: Path, tmp_path: Path) -> None:
+    warehouse = th.warehouse(harbour)
+    with pytest.raises(PersonalDataFound, match="e-mail addresses"):
+        warehouse.export("main.turns", tmp_path / "asked.jsonl")
+    warehouse.export("main.turns", tmp_path / "marked.jsonl", redact=True)
+    assert [row["text"] for row in rows(tmp_path / "marked.jsonl")] == HARBOUR["redacted"]
+    warehouse.export("main.turns", tmp_path / "kept.jsonl", keep_personal_data=True)
+    assert "ida@harbour.example" in (tmp_path / "kept.jsonl").read_text(encoding="utf-8")

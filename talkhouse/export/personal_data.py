@@ -10,16 +10,11 @@ from talkhouse.personal.find import candidate_pattern, find
 from talkhouse.personal.kinds import TITLES, PersonalData, PersonalKind
 from talkhouse.schema.errors import PersonalDataFound
 from talkhouse.schema.sql import literal, quoted
+from talkhouse.warehouse.build_facts import own_corpora
 from talkhouse.warehouse.opened import Warehouse
 
 _MOST = 20_000
 """Texts that are looked at: so many may have some, and who asks need not know exactly how many do."""
-
-
-def own_corpora(warehouse: Warehouse) -> set[str]:
-    """Return the corpora that a page of TOML declares, as those of one's own are."""
-    query = f"select corpus_id from {quoted(warehouse.database)}.main.corpora where declaration is not null"
-    return {str(corpus_id) for (corpus_id,) in warehouse.con.execute(query).fetchall()}
 
 
 def check_personal_data(warehouse: Warehouse, selections: Iterable[Selection], choice: PersonalData) -> None:
@@ -29,7 +24,7 @@ def check_personal_data(warehouse: Warehouse, selections: Iterable[Selection], c
     """
     if choice is not PersonalData.ASK:
         return
-    own = own_corpora(warehouse)
+    own = own_corpora(warehouse.con, warehouse.database)
     counts, corpora = Counter[PersonalKind](), set[str]()
     for selection in selections if own else ():
         counts += _counted(warehouse, selection, own, corpora)
