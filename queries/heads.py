@@ -218,6 +218,8 @@ class ScoreQuery(Query):
     """The columns by which the publisher scores, each value alone."""
     official: Texts | None = None
     """The metrics that are official for this task, or ``none``; None if they are as the metrics declare."""
+    lower: Texts = ()
+    """The metrics of which less is better, by their names up to a bracket."""
     doubt: Doubt | None = None
     published: Text | None = None
     """What another variant of the task leaves as the files have it."""

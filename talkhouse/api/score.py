@@ -35,6 +35,7 @@ _DIFFERENCES = {
     "threshold": pl.Float64,
     "official": pl.Boolean,
     **dict.fromkeys(("first", "second", "difference", "low", "high", "p_value"), pl.Float64),
+    "better": pl.String,
 }
 
 
@@ -125,7 +126,8 @@ class Score:
         polars.DataFrame
             A row a metric and threshold: ``metric`` (str), ``threshold`` (float or null), ``official`` (bool),
             ``first`` (this score), ``second`` (the other), ``difference`` (second less first), ``low`` and ``high``
-            (its 95 % interval by the paired bootstrap) and ``p_value`` (two-sided, by a paired randomisation test).
+            (its 95 % interval by the paired bootstrap), ``p_value`` (two-sided, by a paired randomisation test) and
+            ``better`` (``first`` or ``second`` where the p-value is below 0.05, else null).
 
         Raises
         ------
@@ -137,7 +139,8 @@ class Score:
         if self._warehouse is not other._warehouse:  # what a model saw may differ, also where the keys are the same
             states = [state_of(*item, score._path) for item, score in zip(both, (self, other), strict=True)]
         compared = compare_scores(*both, states)
-        rows = [{"metric": metric.name, **vars(metric)} for metric in compared.metrics]
+        better = {None: None, 0: "first", 1: "second"}
+        rows = [{"metric": metric.name, **vars(metric), "better": better[metric.better]} for metric in compared.metrics]
         return pl.DataFrame([{name: row[name] for name in _DIFFERENCES} for row in rows], schema=_DIFFERENCES)
 
     def _repr_html_(self) -> str:

@@ -38,6 +38,7 @@ _SHOWN = 20
     type=options.ROWS,
     help=f"Show the N newest runs, and say how many more there are. Default: {_SHOWN}, with --json all.",
 )
+@options.flag("--all", "everything", help="Show all metrics, also of slices, not the official ones alone.")
 @click.option("--compare", metavar="A B", nargs=2, help="Test how run B differs from run A.")
 @options.open_pages
 @options.db
@@ -45,6 +46,7 @@ _SHOWN = 20
 def command(
     name: str | None,
     limit: int | None,
+    everything: bool,
     compare: tuple[str, str] | None,
     open_pages: bool,
     db: Path | None,
@@ -54,6 +56,9 @@ def command(
 
     Runs can be compared where they are of the same examples: the same fingerprint, the same subsets, and the same
     --where. They are kept in scores.duckdb next to the warehouse, which builds do not touch.
+
+    The official metrics of all examples are printed, or all metrics where none is official; with --all also the others,
+    and those of slices.
 
     Each run says whether its examples are what they were (examples_now): the same, renumbered (a model sees the same,
     under other ids or places), changed, gone, or unknown, of a run that an older Talkhouse saved. Runs whose examples
@@ -68,7 +73,7 @@ def command(
         talkhouse scores --compare baseline mine --json
     """
     if compare is not None:
-        options.check_absent({"--limit": limit}, "is for a list of runs", "scores")
+        options.check_absent({"--limit": limit, "--all": everything}, "is for a list of runs", "scores")
         if name is not None:
             raise UsageError("two runs are of one task", found=f"the task {name} too", next_step="leave the task out")
         if open_pages:
@@ -100,7 +105,7 @@ def command(
     if not found:
         output.print("No saved runs. Save one with: talkhouse score TASK PREDICTIONS --save RUN")
     for _, same in groupby(runs, key=comparable):
-        show_runs(list(same), marks)
+        show_runs(list(same), marks, everything=everything)
     if more := len(found) - len(runs):
         output.print(f"{more:,} older runs are not shown: --limit {len(found)} or --json")
 
@@ -224,29 +229,37 @@ def drawn(interval: dict[str, Any]) -> str:
     )
 
 
-def show_runs(runs: list[dict[str, Any]], marks: Mapping[str, str]) -> None:
-    """Print runs of the same examples: a column each; and below what ``marks`` says of some of them."""
+def show_runs(runs: list[dict[str, Any]], marks: Mapping[str, str], *, everything: bool) -> None:
+    """Print runs of the same examples, a column each, with official metrics or all; and what ``marks`` says of some."""
     _print_head(runs[0])
     numbers = {run["run"]: {_run_key(metric): metric["value"] for metric in run["metrics"]} for run in runs}
-    names = dict.fromkeys(key for run in numbers.values() for key in run)
+    known = dict.fromkeys(key for run in numbers.values() for key in run)
+    whole = [metric for run in runs for metric in run["metrics"] if metric["slice"] is None]
+    official = {_run_key(metric) for metric in whole if metric["official"]} or {_run_key(metric) for metric in whole}
+    names = [name for name in known if everything or name in official]
     rows = [[name, *(number(run.get(name)) for run in numbers.values())] for name in names]
     _print_runs(["metric", *numbers], rows)
     for run in runs:
         if mark := marks.get(run["run"]):
             output.print(f"[yellow]{escape(visible(run['run']))}[/]: {escape(mark)}")
+    if hidden := len(known) - len(names):
+        output.print(f"with --all: {hidden:,} more metrics")
 
 
 def show_comparison(found: "RunComparison") -> None:
     """Print how the second of two runs differs from the first."""
+    from talkhouse.scores.comparison import SIGNIFICANT
+
     first, second = found.runs
     limits = {metric.threshold for metric in found.metrics}
     _print_head(first, *(f"threshold {limit:g}" for limit in limits if limit is not None and len(limits) == 1))
-    heads = ["metric", first["run"], second["run"], "difference", "95 % interval", "p-value", ""]
+    heads = ["metric", first["run"], second["run"], "difference", "95 % interval", "p-value", "better", ""]
     rows = [
         [
             _run_key(vars(metric) | {"slice": None} | ({"threshold": None} if len(limits) == 1 else {})),
             *(number(value) for value in (metric.first, metric.second, metric.difference)),
             *(between(metric.low, metric.high), "" if metric.p_value is None else f"{metric.p_value:.4f}"),
+            "" if metric.better is None else found.runs[metric.better]["run"],
             "official" if metric.official else "",
         ]
         for metric in found.metrics
@@ -256,7 +269,7 @@ def show_comparison(found: "RunComparison") -> None:
     output.print(
         escape(
             f"p-values: {found.test['method']}, {found.test['resamples']:,} resamples, two-sided, "
-            "each for one metric alone: among many, some are small by chance"
+            f"each for one metric alone: among many, some are small by chance; better: p below {SIGNIFICANT}"
         )
     )
 

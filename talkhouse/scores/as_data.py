@@ -73,7 +73,10 @@ def _overlap_as_data(scored: "Scored") -> dict[str, Any]:
 def comparison_as_data(found: "RunComparison") -> dict[str, Any]:
     """Return the object that ``--json`` prints."""
     first, second = found.runs
-    metrics = [vars(metric) for metric in found.metrics]
+    metrics = [
+        {**vars(metric), "better": None if metric.better is None else found.runs[metric.better]["run"]}
+        for metric in found.metrics
+    ]
     same = (
         "task",
         "releases",

@@ -36,6 +36,9 @@ OTHER_ROWS = (
 )
 """What is raised where the rows of a run are not those that were saved."""
 
+SIGNIFICANT = 0.05
+"""The p-value below which one of two runs is called better."""
+
 _ROUNDING = 1e-12
 """Differences that are less apart than this are the same."""
 
@@ -56,6 +59,14 @@ class MetricDifference:
     high: float | None
     p_value: float | None
     """Two-sided: how often runs that differ by chance alone would differ as much."""
+    is_lower_better: bool = False
+
+    @property
+    def better(self) -> int | None:
+        """Which of the two is better, 0 or 1; None if chance alone would often make them differ as much."""
+        if not self.difference or self.p_value is None or self.p_value >= SIGNIFICANT:
+            return None
+        return int((self.difference > 0) is not self.is_lower_better)
 
 
 @dataclass(frozen=True)
@@ -170,7 +181,8 @@ def _at_threshold(
     ]
     both = [_values(run, threshold) for run in runs]
     with drawable(workspace, wanted, rows, rows[0]) as of:
-        return _differences(threshold, both, bootstrap(workspace, of), shuffled(workspace, of)), of.dialogues
+        found = _differences(wanted, threshold, both, bootstrap(workspace, of), shuffled(workspace, of))
+        return found, of.dialogues
 
 
 def comparable_runs(runs: Sequence[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
@@ -218,7 +230,11 @@ def _values(run: dict[str, Any], threshold: float | None) -> dict[str, dict[str,
 
 
 def _differences(
-    threshold: float | None, both: list[dict[str, dict[str, Any]]], drawn: list[Values], swapped: list[Values]
+    wanted: ScoredTask,
+    threshold: float | None,
+    both: list[dict[str, dict[str, Any]]],
+    drawn: list[Values],
+    swapped: list[Values],
 ) -> list[MetricDifference]:
     differences = []
     for name in dict.fromkeys([*both[0], *both[1]]):
@@ -226,9 +242,10 @@ def _differences(
         is_official = all(name in run and run[name]["official"] for run in both)
         difference = None if first is None or second is None else second - first
         low, high = interval(_subtracted(drawn, name)) if difference is not None else (None, None)
+        is_lower = wanted.is_lower_better(name)
         p_value = None if difference is None else _p_value(difference, _subtracted(swapped, name))
         differences.append(
-            MetricDifference(name, threshold, is_official, first, second, difference, low, high, p_value)
+            MetricDifference(name, threshold, is_official, first, second, difference, low, high, p_value, is_lower)
         )
     return differences
 

@@ -61,6 +61,10 @@ class ScoredTask:
         names = ((text.removesuffix("?"), text.endswith("?")) for text in self.query.predicts)
         return tuple(PredictionColumn(name, optional, _TYPES.get(name, "double")) for name, optional in names)
 
+    def is_lower_better(self, metric: str) -> bool:
+        """Whether less is better in a metric."""
+        return metric.partition(" (")[0] in self.query.lower
+
     def layout(self, name: str) -> LayoutQuery | None:
         """Return the layout of this name, None for a table and where it is to be found; UsageError lists the names."""
         if name in (AUTO, TABLE):

@@ -2,6 +2,7 @@
 -- predicts: label, prob_o, prob_t, prob_x
 -- labels: O, T, X
 -- metrics: dbdc3.breakdown
+-- lower: JS divergence, Mean squared error
 -- thresholds: 0.0, 0.5
 -- by: subset
 -- oracle: dbdc3.strict_label(prob_o, prob_t, prob_x, getvariable('threshold')) as label, prob_o, prob_t, prob_x

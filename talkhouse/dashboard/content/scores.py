@@ -1,7 +1,7 @@
 """Scores: saved runs side by side, and any other tables of the file of scores next to the warehouse."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from io import BytesIO, TextIOWrapper
 from itertools import chain, groupby
 from pathlib import Path
@@ -12,6 +12,7 @@ import polars as pl
 import streamlit as st
 
 from talkhouse.charts.fields import NOTHING, ChartField
+from talkhouse.dashboard import errors as shown
 from talkhouse.dashboard import outcomes, tables, warehouse
 from talkhouse.dashboard.content import outcomes as errors
 from talkhouse.dashboard.text import plain
@@ -22,6 +23,7 @@ from talkhouse.export.writers import write
 from talkhouse.schema import warehouse as files
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted
+from talkhouse.scores.comparison import SIGNIFICANT, RunComparison, compare
 from talkhouse.scores.saved_runs import comparable
 from talkhouse.warehouse.relations import relations
 
@@ -30,6 +32,9 @@ SHOWN = 1_000
 
 SHOWN_RUNS = 50
 """Runs that stand side by side."""
+
+_SECONDS = 120
+"""A comparison scores two runs on 2,000 samples of their dialogues, once."""
 
 DOWNLOADED = 100_000
 """Rows of a table that a download has at most."""
@@ -111,6 +116,7 @@ def _draw_runs(groups: list[list[dict[str, Any]]]) -> None:
     st.html(tables.table_html("Runs", rows, [ChartField(str(place), title) for place, title in enumerate(titles)]))
     if any(not metric["official"] for those in here.values() for metric in those if metric["name"] in names):
         st.caption(r"\* not what the publisher's own program gives")
+    _draw_difference([run["run"] for run in runs], limit, names)
     missing = [f"{run['run']}: {run['missing']:,}" for run in runs if run["missing"]]
     if missing:
         st.caption(plain(f"Examples without a prediction, which count as wrong: {', '.join(missing)}."))
@@ -118,6 +124,67 @@ def _draw_runs(groups: list[list[dict[str, Any]]]) -> None:
     where = st.Page(errors.page, title="Errors", url_path="errors")
     label = "Where they are wrong, and where they differ" if beside else "Where it is wrong"
     st.page_link(where, label=label, icon=":material/rule:", query_params={"run": runs[0]["run"], **beside})
+
+
+def _draw_difference(runs: list[str], threshold: float | None, names: list[str]) -> None:
+    """Draw how one run differs from another in some metrics, and which is better, as ``scores --compare`` prints it."""
+    if len(runs) < 2:
+        return
+    st.subheader("Is one better than another?", anchor=False)
+    columns = iter(st.columns(2))
+    first = next(columns).selectbox("First run", runs, key="first", bind="query-params", format_func=visible)
+    others = [run for run in runs if run != first]
+    second = next(columns).selectbox("Second run", others, key="second", bind="query-params", format_func=visible)
+    opened = warehouse.current()
+    version = warehouse.version(path())
+    try:
+        with st.spinner("Drawing dialogues again and again"):
+            found = _difference(opened.connection, opened.version, version, (str(first), str(second)))
+    except TalkhouseError as error:
+        shown.show(str(error), "The two runs can't be compared.")
+        return
+    metrics = [metric for metric in found.metrics if metric.threshold == threshold and metric.name in names]
+    rows = pl.DataFrame(
+        {
+            "metric": [metric.name for metric in metrics],
+            "difference": [NOTHING if metric.difference is None else f"{metric.difference:+.4f}" for metric in metrics],
+            "interval": [
+                "" if metric.low is None else f"{metric.low:+.4f} to {metric.high:+.4f}" for metric in metrics
+            ],
+            "p_value": ["" if metric.p_value is None else f"{metric.p_value:.4f}" for metric in metrics],
+            "better": ["" if metric.better is None else found.runs[metric.better]["run"] for metric in metrics],
+        },
+        schema=dict.fromkeys(_DIFFERENCE, pl.String),
+    )
+    st.html(tables.table_html("Difference", rows, [ChartField(name, title) for name, title in _DIFFERENCE.items()]))
+    st.caption(
+        f"The second less the first, paired by {tables.counted(found.interval['units'], 'dialogue')}. A run is called "
+        f"better where p is below {SIGNIFICANT}; of many metrics, some are so by chance."
+    )
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{low:+.4f} to {high:+.4f}"
+
+
+_DIFFERENCE = {
+    "metric": "Metric",
+    "difference": "Difference",
+    "interval": "95 % interval",
+    "p_value": "p-value",
+    "better": "Better",
+}
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _difference(
+    _connect: Callable[[float], AbstractContextManager[duckdb.DuckDBPyConnection]],
+    version: warehouse.Version,
+    of_scores: warehouse.Version | None,  # noqa: ARG001 - by both files, a result is known again
+    names: tuple[str, str],
+) -> RunComparison:
+    with _connect(_SECONDS) as con:
+        return compare(con, version.path, names)
 
 
 def _examples(runs: list[dict[str, Any]]) -> str:
