@@ -153,6 +153,12 @@ class FolderTurns:
     """Id -> the first turn that has it."""
     speakers: set[str] = field(default_factory=set)
 
+    def are_new(self, speakers: pl.Series) -> pl.Series:
+        """Return whether each of the speakers of a file's turns spoke in no file before, as ``is_new``."""
+        is_new = pl.Series("is_new", [speaker not in self.speakers for speaker in speakers], dtype=pl.Boolean)
+        self.speakers.update(speakers.drop_nulls())
+        return is_new
+
     def add(self, turns: pl.DataFrame, extra: pl.Series) -> pl.Series:
         """Add the turns of a file; return the ``extra`` of its record, which says which they are."""
         for native_id, index in turns.drop_nulls("native_id").select("native_id", TURN_INDEX).iter_rows():
@@ -227,8 +233,7 @@ class FileRows:
         findings.of_places()
         spoken = self._spoken(rows)
         if self._folder is not None:
-            spoken = spoken.with_columns(is_new=~pl.col("speaker").is_in(list(self._folder.speakers)))
-            self._folder.speakers.update(spoken["speaker"].drop_nulls())
+            spoken = spoken.with_columns(self._folder.are_new(spoken["speaker"]))
         speakers = self._build.speakers.of_turns(spoken)
         if NAME in rows.columns:
             names = spoken["speaker_id"].replace_strict(speakers.names, default=None, return_dtype=pl.String)
@@ -364,7 +369,7 @@ class FileRows:
     def _turns(self, rows: pl.DataFrame, extras: RowExtras, findings: RowFindings) -> pl.DataFrame:
         replied = replies(rows)
         if self._folder is not None and REPLY_TO in rows.columns:
-            earlier = rows[REPLY_TO].replace_strict(self._folder.ids, default=None, return_dtype=pl.Int32)
+            earlier = pl.Series(map(self._folder.ids.get, rows[REPLY_TO]), dtype=pl.Int32)
             targets = replied.targets.zip_with(~replied.lost, earlier)
             replied = replied._replace(targets=targets, lost=replied.lost & targets.is_null())
         findings.of_replies(replied)
