@@ -12,7 +12,7 @@ import polars as pl
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.parsed_dialogue import NO_TEXT
-from talkhouse.ingest.declared.record_files.repaired import BROKEN, repaired
+from talkhouse.ingest.declared.record_files.repaired import BROKEN, is_broken
 from talkhouse.ingest.declared.shapes import RESERVED
 from talkhouse.ingest.keys import Tallies, Tally
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -65,7 +65,7 @@ class TurnTallies:
         tally, texts = self._tallies[file.id], turns["text"]
         words = spoken.select("speaker", "shown", text=texts)
         broken = words.filter(pl.any_horizontal(pl.all().str.contains(BROKEN)))
-        tally.broken_texts += sum(any(word and repaired(word) != word for word in row) for row in broken.iter_rows())
+        tally.broken_texts += sum(any(word and is_broken(word) for word in row) for row in broken.iter_rows())
         if self._has_marks:
             marks = texts.str.replace(_FIRST_LINE, "").str.extract_all(_MARK).explode().drop_nulls()
             tally.marks = dict(Counter(tally.marks) + Counter(mark.strip(" \t#*").rstrip(":") for mark in marks))
@@ -126,7 +126,7 @@ class TurnTallies:
             detail = f"{marks.total():,} lines within turns begin like a mark that is none: {named}"
             yield self._first("marks"), ReaderFinding(LIKE_A_MARK, detail)
         if broken:
-            detail = f"{broken:,} of {turns:,} turns have a text or a speaker that reads as UTF-8 when taken as Latin-1"
+            detail = f"{broken:,} of {turns:,} turns have a text or a speaker that reads as UTF-8 when taken as Latin-1 or Windows-1252"
             yield self._first("broken_texts"), ReaderFinding(MOJIBAKE, detail)
 
     def _first(self, *counts: str) -> str:

@@ -75,6 +75,7 @@ def _answers_named(records: Records, names: Sequence[str]) -> list[JsonPath]:
         for path in records.named(names, objects_too=True)
         if _has_values(records, path, least=0.5)
         and all(isinstance(value, str | list | dict | None) for value in column(records, path))
+        and not any(isinstance(item, str) for value in records.lists.get(path, ()) for item in value)
     ]
 
 

@@ -488,12 +488,14 @@ _PATTERNS = (
 )
 """Forms that are tried, in this order; of two that fit, the other one is named."""
 
+_WHEN = re.compile(r"^(?!.*(?:edit|updat|modif|delet|expir|seen|read)).*(?:time|date|_at$|_ts$|created|sent)")
 _MOST_TIMES = 200
 
 
 def _time_of(records: Records, names: Sequence[str], but: Sequence[JsonPath | None], key: str) -> FieldGuess:
     """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another."""
-    for path in records.named(names, but):
+    others = [path for path in records.leaves if key == "said_at" and _WHEN.search(path_words(path)) and path not in but]
+    for path in dict.fromkeys((*records.named(names, but), *others)):
         values = [value for value in column(records, path) if value not in (None, "")][:_MOST_TIMES]
         if forms := _forms(values):
             remarks = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}

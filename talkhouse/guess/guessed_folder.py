@@ -14,9 +14,9 @@ from talkhouse.guess.record_values import at, texts_of
 from talkhouse.guess.rest_of_records import People, people_of, split_of, with_rest
 from talkhouse.guess.sample import MOST, Sample, Samples, is_read, records_inside, sample
 from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
-from talkhouse.ingest.declared.declaration.model import standard_split
+from talkhouse.ingest.declared.declaration.model import Repair, standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
-from talkhouse.ingest.declared.record_files.repaired import repaired
+from talkhouse.ingest.declared.record_files.repaired import REPAIRS, repaired
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.sources import SourceFile, opened
@@ -61,12 +61,15 @@ class Look:
         return [*self.samples, *([self.people.sample] if self.people else [])]
 
     @property
-    def broken(self) -> str:
-        """How many texts that are not ASCII read as UTF-8 when taken as Latin-1; empty where these are not most."""
+    def broken(self) -> tuple[Repair, str] | None:
+        """How most texts that are not ASCII can be mended, and how many; None where these are not most."""
         texts = [text for taken in self.samples for text in texts_of(taken.records) if not text.isascii()]
-        count = sum(repaired(text) != text for text in texts)
-        what = "texts that are not ASCII read as UTF-8 when taken as Latin-1"
-        return f"{count:,} of {len(texts):,} {what}" if count > MOST_BROKEN * len(texts) else ""
+        lines = [line for text in texts for line in text.splitlines() if not line.isascii()]
+        counts = {repair: sum(repaired(line, repair) != line for line in lines) for repair in REPAIRS}
+        repair = max(REPAIRS, key=lambda repair: counts[repair])
+        what = "lines that are not ASCII read as UTF-8 when mended"
+        is_most = counts[repair] > MOST_BROKEN * len(lines)
+        return (repair, f"{counts[repair]:,} of {len(lines):,} {what}") if is_most else None
 
     @property
     def id_text(self) -> str | None:

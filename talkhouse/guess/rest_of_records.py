@@ -54,7 +54,7 @@ def _with_rest_of_turns(guessed: Guess) -> Guess:
             continue
         sample = next(iter(values), None)
         left.append(f"{dotted(path)} ({str(sample)[:_LONGEST_SAMPLE]})" if sample is not None else dotted(path))
-        words = {value for value in values if isinstance(value, str) and is_like_a_text(value)}
+        words = [value for value in values if isinstance(value, str) and is_like_a_text(value)]
         if len(words) * 2 >= len(values) > 0:
             texts.append(
                 f"to decide: {dotted(path)} has texts too, which no turn takes: {min(words)[:_LONGEST_SAMPLE]}"

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from talkhouse.guess.evidence import share, words
@@ -292,7 +292,8 @@ _NUMBERED = r"(?<n>\d+) (?<said>.*)"
 def _numbered(lines: Sequence[str]) -> Guess | None:
     found = [match for line in lines if (match := _python(_NUMBERED).fullmatch(line))]
     begun = sum(match["n"] == "1" for match in found)
-    if len(found) < MOST * len(lines) or not begun or lines[0][:2] != "1 ":
+    steps = sum(int(after["n"]) in (1, int(before["n"]) + 1) for before, after in pairwise(found))
+    if len(found) < MOST * len(lines) or not 0 < begun * 2 <= len(found) or lines[0][:2] != "1 " or steps < MOST * (len(found) - 1):
         return None
     remarks = {"lines.pattern": f"{len(found):,} of {len(lines):,} lines", "lines.begins": f"{begun:,} lines"}
     notes: dict[str, tuple[str, ...]] = {}
