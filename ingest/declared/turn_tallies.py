@@ -126,7 +126,7 @@ class TurnTallies:
             detail = f"{marks.total():,} lines within turns begin like a mark that is none: {named}"
             yield self._first("marks"), ReaderFinding(LIKE_A_MARK, detail)
         if broken:
-            detail = f"{broken:,} of {turns:,} turns have a text or a speaker that reads as UTF-8 when taken as Latin-1 or Windows-1252"
+            detail = f"{broken:,} of {turns:,} turns have a text or a speaker that is UTF-8 taken for another encoding"
             yield self._first("broken_texts"), ReaderFinding(MOJIBAKE, detail)
 
     def _first(self, *counts: str) -> str:

@@ -494,7 +494,9 @@ _MOST_TIMES = 200
 
 def _time_of(records: Records, names: Sequence[str], but: Sequence[JsonPath | None], key: str) -> FieldGuess:
     """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another."""
-    others = [path for path in records.leaves if key == "said_at" and _WHEN.search(path_words(path)) and path not in but]
+    others = [
+        path for path in records.leaves if key == "said_at" and _WHEN.search(path_words(path)) and path not in but
+    ]
     for path in dict.fromkeys((*records.named(names, but), *others)):
         values = [value for value in column(records, path) if value not in (None, "")][:_MOST_TIMES]
         if forms := _forms(values):

@@ -16,6 +16,8 @@ from talkhouse.guess.sample import MOST, Sample, Samples, is_read, records_insid
 from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
 from talkhouse.ingest.declared.declaration.model import Repair, standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
+from talkhouse.ingest.declared.record_files import TEXTS
+from talkhouse.ingest.declared.record_files.content import ending
 from talkhouse.ingest.declared.record_files.repaired import REPAIRS, repaired
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from talkhouse.guess.trial import Trial
 
 _MOST_FILES = 12
+_MOST_TEXTS = 200
 """Files that are looked into; of files whose names differ in digits alone a few stand for all."""
 
 _ORDER = ("train", "validation", "test", None)
@@ -310,7 +313,8 @@ def _some(paths: Sequence[str]) -> list[str]:
     groups = list(alike.values())
     chosen = [group[0] for group in groups] + [group[-1] for group in groups if len(group) > 1]
     chosen += [group[len(group) // 2] for group in groups if len(group) > 2]
-    return sorted(set(chosen[:_MOST_FILES]))
+    texts = [path for path in paths if ending(PurePosixPath(path)) in TEXTS]  # of each of which little may be known
+    return sorted({*chosen[:_MOST_FILES], *texts[:: 1 + len(texts) // _MOST_TEXTS]})
 
 
 def _pattern(path: str) -> str:

@@ -168,7 +168,9 @@ class DialogueFormat:
             items = None if raw is None else members_of_any(json_in_cell(raw))
             if items is None or len(items) != count:
                 found = "there is none" if items is None else f"it has {len(items):,} items"
-                findings.append(set_aside(f"{step_text(list_path[-1])} is to have an item for each turn, and {found}", at))
+                findings.append(
+                    set_aside(f"{step_text(list_path[-1])} is to have an item for each turn, and {found}", at)
+                )
                 continue
             for place, turn in zip(places, turns, strict=True):
                 item = value_at(items[place], inside)
