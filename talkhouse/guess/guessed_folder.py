@@ -13,7 +13,7 @@ from talkhouse.guess.field_meanings import Guess, quoted_path
 from talkhouse.guess.record_values import at, texts_of
 from talkhouse.guess.rest_of_records import People, people_of, split_of, with_rest
 from talkhouse.guess.sample import MOST, Sample, Samples, is_read, records_inside, sample
-from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
+from talkhouse.guess.turn_rules import CONVOKIT_FILES, are_columns, ids_text, looks_like_labels
 from talkhouse.ingest.declared.declaration.model import Repair, standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.record_files import TEXTS
@@ -193,6 +193,7 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
     samples, own_guesses = [taken for taken, _ in found], {taken.path: own for taken, own in found}
     if guessed is None:
         left |= dict.fromkeys(paths, "looks like no format that is known")
+        left |= {taken.path: _COLUMNS for taken in samples if taken.record == "file" and are_columns(taken.records)}
         return Look(None, left=left, samples=samples)
     people = people_of(guessed, [taken for taken in samples if taken not in alike])
     named = {people.sample.path} if people else set[str]()
@@ -211,6 +212,9 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
     if guessed.format == "turns" and guessed.dialogue.id is None and not guessed.lines:
         guessed = _with_folders(guessed, [path for path, _ in files])
     return Look(_split_by_files(guessed, files), files, labels, left, list(alike), problems, people)
+
+
+_COLUMNS = "looks like a table by its columns, which is to be written by its rows"
 
 
 def _with_folders(guessed: Guess, paths: Sequence[str]) -> Guess:

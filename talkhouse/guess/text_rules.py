@@ -129,6 +129,8 @@ def lines_of(lines: Sequence[str], patterns: Sequence[str] = _NAMES, least: floa
             f"turn.{key}": words([match["who"] for match in found]),
             "lines.pattern": f"{len(found):,} of {len(lines):,} lines; the others belong to the turn before",
         }
+        if pattern == _TAGGED:
+            remarks["lines.pattern"] = "to decide: what stands before a name is left out, what stands behind is a text"
         turn = (
             TurnFields(text=("said",), role=("who",)) if key == "role" else TurnFields(text=("said",), speaker=("who",))
         )

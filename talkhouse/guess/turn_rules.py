@@ -208,9 +208,9 @@ def _with_other_lists(guessed: Guess, records: Records) -> Guess:
     return replace(guessed, notes={**guessed.notes, "dialogue": tuple(notes)}) if notes else guessed
 
 
-def _are_columns(records: Records) -> bool:
+def are_columns(records: Records) -> bool:
     """Whether the only record is a table by its columns: lists of one length, in one of which are lists."""
-    members = [*records[0].values()] if len(records) == 1 else []
+    members = list(records[0].values()) if len(records) == 1 else []
     are_lists = len(members) > 1 and all(isinstance(member, list) for member in members)
     return are_lists and len({len(member) for member in members}) == 1
 
@@ -337,7 +337,7 @@ def _lists_of_turns(records: Records) -> Mapping[JsonPath, list[list[Any]]]:
         for path, values in records.lists.items()
         if len(values) >= MOST * len(records)
         and any(isinstance(item, dict) for value in values for item in value)
-        and not (None in path and _are_columns(records))
+        and not (None in path and are_columns(records))
     }
     return dict(sorted(common.items(), key=lambda item: -_place(item[0])))
 
