@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -77,10 +78,12 @@ class TurnTallies:
             self._count(tally, text, _texts_in(_values(extra), self._declared))
 
     def look_inside(self, file: SourceFile, extras: Iterable[str | None]) -> None:
-        """Look into the ``extra`` of records, where turns in lists inside of lists stay as they are."""
+        """Look into the ``extra`` of records, where turns in lists inside of lists, or in a cell, stay as they are."""
         tally = self._tallies[file.id]
         for extra in extras if self._inside else ():
-            for turn in _at(_values(extra or "{}"), self._inside):
+            if extra is None or (len(self._inside) == 2 and f'"{self._inside[0]}":"' not in extra):
+                continue
+            for turn in _at(_values(extra), self._inside):
                 if tally.looked_inside < _MOST_LOOKED_AT and isinstance(turn, dict):
                     tally.looked_inside += 1
                     self._count(tally, "", _texts_in(turn, self._declared | self._taken))
@@ -144,19 +147,25 @@ class TurnTallies:
                 yield f"{name:.80} ({first!r})"
 
 
-def _texts_in(members: Mapping[str, Any], but: set[Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield the texts among members and in their objects, with their paths."""
+def _texts_in(members: Mapping[Any, Any], but: set[Any], above: JsonPath = ()) -> Iterator[tuple[str, str]]:
+    """Yield the texts among members, and in their objects and lists, with their paths."""
     for name, value in members.items():
-        if isinstance(value, str) and value and not (not above and name in but):
-            yield path_text((*above, name.removesuffix("_") if name.rstrip("_") in RESERVED else name)), value
-        elif isinstance(value, dict) and not (not above and name in but):
+        if not above and name in but:
+            continue
+        if isinstance(value, str) and value:
+            yield path_text((*above, name.removesuffix("_") if name and name.rstrip("_") in RESERVED else name)), value
+        elif isinstance(value, dict):
             yield from _texts_in(value, but, (*above, name))
+        elif isinstance(value, list):
+            for item in value:
+                inside = item if isinstance(item, dict) else {None: item}
+                yield from _texts_in(inside, but, (*above, name, None) if inside is item else (*above, name))
 
 
 def _path_inside(path: JsonPath | None) -> JsonPath:
-    """Return the path of turns in lists inside of lists, to each of them; an empty one where they are in no such."""
+    """Return the path of turns in lists inside of lists, or in a cell, to each of them; an empty one of no such."""
     inside = path[:-1] if path and path[-1] is ... else path or ()
-    if path is None or not {None, ...} & set(inside):
+    if not path or not (len(path) == 1 or {None, ...} & set(inside)):
         return ()
     return path if path[-1] is ... else (*path, None)
 
@@ -167,6 +176,9 @@ def _at(value: Any, path: JsonPath) -> Iterator[Any]:
         yield value
         return
     step, *rest = path
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):  # JSON in a cell
+        with suppress(ValueError, RecursionError):
+            value = _values(value)
     if step is None or step is ...:
         items = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
     else:
