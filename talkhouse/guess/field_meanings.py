@@ -124,6 +124,8 @@ _TIMES = NAMES["said_at"]
 _STARTS = NAMES["started_at"]
 _REPLIES = NAMES["reply_to"]
 
+NOBODY_SPEAKS = "to decide: nothing here says who speaks"
+
 USERS = frozenset({"prompter", "human", "usr"})
 BOTS = frozenset({"gpt", "chatgpt", "bing", "bard", "bot", "ai", "model", "chatbot", "function_call"})
 TOOLS = frozenset({"observation"})
@@ -251,7 +253,7 @@ def _who_by_values(
         + evidence.words(column(dialogues.turns, path))
         for path in chosen or found
     ]
-    return None, lines or ["to decide: nothing here says who speaks"]
+    return None, lines or [NOBODY_SPEAKS]
 
 
 def _fallbacks(

@@ -8,7 +8,16 @@ from itertools import islice, pairwise
 from typing import Any
 
 from talkhouse.guess.evidence import share, words
-from talkhouse.guess.field_meanings import BOTS, ROLE_WORDS, USERS, Guess, dotted, role_words, with_dialogue
+from talkhouse.guess.field_meanings import (
+    BOTS,
+    NOBODY_SPEAKS,
+    ROLE_WORDS,
+    USERS,
+    Guess,
+    dotted,
+    role_words,
+    with_dialogue,
+)
 from talkhouse.guess.record_values import MOST, are_texts, column
 from talkhouse.guess.sample import Samples
 from talkhouse.ingest.declared.declaration.model import (
@@ -310,7 +319,7 @@ def _parted(texts: Sequence[str]) -> dict[str, Any] | None:
         is_word = separator.strip() == separator
         used = tuple(form for form in around if is_word and any(form in text for text in texts)) or (separator,)
         named = lines_of([piece for text in texts for piece in _pieces(text, used)], _OF_PIECES)
-        named = named or {"notes": {"dialogue": ("to decide: nothing here says who speaks",)}}
+        named = named or {"notes": {"dialogue": (NOBODY_SPEAKS,)}}
         has = {"dialogue.separator": f"{sum(separator in text for text in texts):,} of {len(texts):,} have it"}
         return {**named, "separators": used, "remarks": {**has, **named.get("remarks", {})}}
     return None

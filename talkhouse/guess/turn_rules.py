@@ -9,6 +9,7 @@ from typing import Any
 from talkhouse.guess import evidence
 from talkhouse.guess.field_meanings import (
     DIALOGUES,
+    NOBODY_SPEAKS,
     ROLE_WORDS,
     TURN_NUMBERS,
     Guess,
@@ -273,15 +274,18 @@ def _with_speakers_beside(guess: Guess, beside: Mapping[JsonPath, tuple[list[Any
     values = {path: items for path, (items, are_names) in beside.items() if are_names}
     if len(values) != 1:
         lines = [f'to decide: speaker = "$.{path_text(path)}"  # {evidence.words(values[path])}' for path in values]
-        notes = tuple(lines or ["to decide: nothing here says who speaks"])
+        notes = tuple(lines or [NOBODY_SPEAKS])
         return replace(guess, notes={**guess.notes, "turn": notes})
     ((path, words),) = values.items()
     key = "role" if {str(word).lower() for word in words} <= ROLE_WORDS else "speaker"
+    answered = (NOBODY_SPEAKS, "to decide: speaker =")
+    notes = tuple(note for note in guess.notes.get("turn", ()) if not note.startswith(answered))
     return replace(
         guess,
         also={"turn": {key: toml_string(f"$.{path_text(path)}")}},
         roles=role_words(words) if key == "role" else {},
         remarks={**guess.remarks, f"turn.{key}": evidence.words(words)},
+        notes={**guess.notes, "turn": notes},
         needs=(path[: path.index(None)],),
     )
 
