@@ -24,6 +24,7 @@ from talkhouse.ingest.declared.declaration.model import (
     NO_PATH,
     DialogueFields,
     HalfDays,
+    JsonPath,
     SpeakerFields,
     TurnFields,
 )
@@ -86,21 +87,22 @@ def transcript(samples: Samples) -> Guess | None:
         rare = rare_marks(texts, markers)
         is_open = not markers or len(rare) * 2 > len({*markers.values()}) or _differ(texts, markers)
         if is_open and (lines := _lines_in(texts)) is not None:
-            guess = with_dialogue(samples, "transcript", f"each record has a text {dotted(path)} of lines", [path])
-            fields = replace(guess.dialogue, text=path)
-            return replace(guess, dialogue=fields, **{**lines, "remarks": {**guess.remarks, **lines["remarks"]}})
+            return of_text(samples, path, f"each record has a text {dotted(path)} of lines", lines)
         if not markers and (parted := _parted(texts)) is not None:
-            guess = with_dialogue(samples, "transcript", f"each record has a text {dotted(path)} of turns", [path])
-            fields = replace(guess.dialogue, text=path)
-            return replace(guess, dialogue=fields, **{**parted, "remarks": {**guess.remarks, **parted["remarks"]}})
+            return of_text(samples, path, f"each record has a text {dotted(path)} of turns", parted)
         if markers:
-            reason = f"each record has a text {dotted(path)} with speaker marks"
-            guess = with_dialogue(samples, "transcript", reason, [path])
             begins = [str(value).startswith(tuple(markers)) for value in values if value]
-            remarks = {**guess.remarks, "dialogue.text": share(begins, bool, "begin with a mark")}
-            fields, notes = replace(guess.dialogue, text=path), {"markers": _to_decide(rare)}
-            return replace(guess, dialogue=fields, markers=markers, remarks=remarks, notes=notes)
+            remarks = {"dialogue.text": share(begins, bool, "begin with a mark")}
+            fields = {"markers": markers, "remarks": remarks, "notes": {"markers": _to_decide(rare)}}
+            return of_text(samples, path, f"each record has a text {dotted(path)} with speaker marks", fields)
     return None
+
+
+def of_text(samples: Samples, path: JsonPath, reason: str, fields: Mapping[str, Any]) -> Guess:
+    """Return the guess of records whose text is at a path, with these fields."""
+    guess = with_dialogue(samples, "transcript", reason, [path])
+    remarks = {**guess.remarks, **fields["remarks"]}
+    return replace(guess, dialogue=replace(guess.dialogue, text=path), **{**fields, "remarks": remarks})
 
 
 def _differ(texts: Sequence[str], markers: Mapping[str, str]) -> bool:

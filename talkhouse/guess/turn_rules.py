@@ -39,7 +39,7 @@ from talkhouse.guess.record_values import (
     whole_numbers,
 )
 from talkhouse.guess.sample import Sample, Samples
-from talkhouse.guess.text_rules import lines_of
+from talkhouse.guess.text_rules import lines_of, of_text
 from talkhouse.ingest.declared.declaration.model import (
     ISO,
     NO_PATH,
@@ -209,7 +209,7 @@ def _with_other_lists(guessed: Guess, records: Records) -> Guess:
     return replace(guessed, notes={**guessed.notes, "dialogue": tuple(notes)}) if notes else guessed
 
 
-def are_columns(records: Records) -> bool:
+def are_columns(records: Sequence[Record]) -> bool:
     """Whether the only record is a table by its columns: lists of one length, in one of which are lists."""
     members = list(records[0].values()) if len(records) == 1 else []
     are_lists = len(members) > 1 and all(isinstance(member, list) for member in members)
@@ -236,9 +236,7 @@ def _plain_texts(samples: Samples, records: Records) -> Guess | None:
             return None  # a table by its columns, or one for each split
         reason = f"each record has a list {dotted(path)} of texts"
         if (lines := lines_of(items)) is not None:
-            guess = with_dialogue(samples, "transcript", f"{reason} that begin with who speaks", [path])
-            fields = replace(guess.dialogue, text=(*path, None))
-            return replace(guess, dialogue=fields, **{**lines, "remarks": {**guess.remarks, **lines["remarks"]}})
+            return of_text(samples, (*path, None), f"{reason} that begin with who speaks", lines)
         guess = _with_turns(samples, Meanings(TurnFields(text=NO_PATH)), "dialogue", path, reason)
         return _with_speakers_beside(guess, beside)
     return None

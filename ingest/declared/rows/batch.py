@@ -153,12 +153,6 @@ class FolderTurns:
     """Id -> the first turn that has it."""
     speakers: set[str] = field(default_factory=set)
 
-    def are_new(self, speakers: pl.Series) -> pl.Series:
-        """Return whether each of the speakers of a file's turns spoke in no file before, as ``is_new``."""
-        is_new = pl.Series("is_new", [speaker not in self.speakers for speaker in speakers], dtype=pl.Boolean)
-        self.speakers.update(speakers.drop_nulls())
-        return is_new
-
     def add(self, turns: pl.DataFrame, extra: pl.Series) -> pl.Series:
         """Add the turns of a file; return the ``extra`` of its record, which says which they are."""
         for native_id, index in turns.drop_nulls("native_id").select("native_id", TURN_INDEX).iter_rows():
@@ -233,7 +227,9 @@ class FileRows:
         findings.of_places()
         spoken = self._spoken(rows)
         if self._folder is not None:
-            spoken = spoken.with_columns(self._folder.are_new(spoken["speaker"]))
+            is_new = [speaker not in self._folder.speakers for speaker in spoken["speaker"]]
+            spoken = spoken.with_columns(pl.Series("is_new", is_new, dtype=pl.Boolean))
+            self._folder.speakers.update(spoken["speaker"].drop_nulls())
         speakers = self._build.speakers.of_turns(spoken)
         if NAME in rows.columns:
             names = spoken["speaker_id"].replace_strict(speakers.names, default=None, return_dtype=pl.String)
