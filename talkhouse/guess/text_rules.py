@@ -328,7 +328,7 @@ def _parted(texts: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _pieces(text: str, separators: Sequence[str]) -> list[str]:
-    """Return what stands between separators, of which the first that fits counts, and is more than blanks."""
+    """Return the texts between separators, of which the first that fits counts, without those of blanks alone."""
     return [piece for piece in re.split("|".join(map(re.escape, separators)), text) if piece.strip()]
 
 

@@ -243,7 +243,7 @@ def _plain_texts(samples: Samples, records: Records) -> Guess | None:
 
 
 def _lists_beside(records: Records, path: JsonPath) -> dict[JsonPath, tuple[list[Any], bool]]:
-    """Return what other lists have for each turn, with its path; and whether these are a few names, or else."""
+    """Return the values that other lists have for each turn, by their paths; and whether these are a few names."""
     sizes = [len(value) for value in records.lists[path]]
     found = {}
     for other, values in records.lists.items():

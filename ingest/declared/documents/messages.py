@@ -496,7 +496,7 @@ def _field_of(path: JsonPath) -> str:
 
 
 def _at(shape: Mapping[str, Any], path: JsonPath) -> object:
-    """Return what a shape has at a path."""
+    """Return the part of a shape at a path."""
     found: Any = shape
     for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None

@@ -25,9 +25,9 @@ def test_a_shape_is_right_or_asked(name: str, tmp_path: Path) -> None:
     files = {path: text.encode() for path, text in shape["files"].items()}
     folder = write(tmp_path / name, files)
     seen = new_declaration(folder)
-    said = "\n".join((*seen.to_decide, *seen.left.values()))
-    assert [part for part in shape.get("asked", ()) if part not in said] == [], said
-    assert bool(seen.to_decide) == ("asked" in shape and "turns" in shape), said
+    shown = "\n".join((*seen.to_decide, *seen.left.values()))
+    assert [part for part in shape.get("asked", ()) if part not in shown] == [], shown
+    assert bool(seen.to_decide) == ("asked" in shape and "turns" in shape), shown
     assert (seen.guess is None) == ("turns" not in shape)
     if seen.guess is not None:
         assert turns_of(folder, files) == [tuple(turn) for turn in shape["turns"]]
