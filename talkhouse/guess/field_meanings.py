@@ -176,7 +176,8 @@ def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] 
     speaker = turns.pick(_SPEAKERS, _are_speakers, taken)
     speaker = speaker or turns.pick(("id",), _recur, [*taken, _id_in(dialogues, taken)])
     if role is None and speaker is not None and _are_roles(column(turns, speaker)):
-        role, speaker = speaker, None
+        taken.append(speaker)
+        role, speaker = speaker, turns.pick(_SPEAKERS, _name_all, taken)
     perhaps: list[str] = []
     if role is None and speaker is None:
         speaker, perhaps = _who_by_values(dialogues, taken, are_columns=with_order)
@@ -408,6 +409,11 @@ def _are_speakers(values: list[Any]) -> bool:
 _ENDS_OF_SENTENCES = ".?!。"
 
 
+def _name_all(values: list[Any]) -> bool:
+    """Whether these are names, none is missing, and some of them say several things."""
+    return _are_speakers(values) and None not in values and len({*map(str, values)}) < len(values)
+
+
 def _recur(values: list[Any]) -> bool:
     """Whether these are names of a few, each of whom says several things."""
     return are_words(values) and len(set(values)) * 2 <= len(values)
@@ -490,7 +496,7 @@ _PATTERNS = (
 )
 """Forms that are tried, in this order; of two that fit, the other one is named."""
 
-_WHEN = re.compile(r"^(?!.*(?:edit|updat|modif|delet|expir|seen|read)).*(?:time|date|_at$|_ts$|created|sent)")
+_WHEN = re.compile(r"^(?!.*(?:edit|updat|modif|delet|expir|seen|read)).*(?:time|date|created|sent|(?:^|[._])(?:at|ts)$)")
 _MOST_TIMES = 200
 
 

@@ -67,7 +67,7 @@ class Look:
     def broken(self) -> tuple[Repair, str] | None:
         """How most texts that are not ASCII can be mended, and how many; None where these are not most."""
         texts = [text for taken in self.samples for text in texts_of(taken.records) if not text.isascii()]
-        lines = [line for text in texts for line in text.splitlines() if not line.isascii()]
+        lines = [line for text in texts for line in text.split("\n") if not line.isascii()]
         counts = {repair: sum(repaired(line, repair) != line for line in lines) for repair in REPAIRS}
         repair = max(REPAIRS, key=lambda repair: counts[repair])
         what = "lines that are not ASCII read as UTF-8 when mended"
