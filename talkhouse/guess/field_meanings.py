@@ -496,7 +496,9 @@ _PATTERNS = (
 )
 """Forms that are tried, in this order; of two that fit, the other one is named."""
 
-_WHEN = re.compile(r"^(?!.*(?:edit|updat|modif|delet|expir|seen|read)).*(?:time|date|created|sent|(?:^|[._])(?:at|ts)$)")
+_WHEN = re.compile(
+    r"^(?!.*(?:edit|updat|modif|delet|expir|seen|read)).*(?:time|date|created|sent|(?:^|[._])(?:at|ts)$)"
+)
 _MOST_TIMES = 200
 
 
