@@ -236,7 +236,7 @@ def _who_by_values(
     found, chosen = list[JsonPath](), list[JsonPath]()
     for path, values in dialogues.turns.values.items():
         named = _WHO.search(path_words(path).rpartition(".")[2]) is not None
-        if path in taken or len(values) < MOST * len(dialogues.turns):
+        if path in taken or len(values) < MOST * len(dialogues.turns) or are_queries(values):
             continue
         if not _are_speakers(values) or not (_recur(values) or (named and len({*map(str, values)}) < len(values))):
             continue

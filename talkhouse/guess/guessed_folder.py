@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from talkhouse.guess.trial import Trial
 
 _MOST_FILES = 12
-_MOST_TEXTS = 200
 """Files that are looked into; of files whose names differ in digits alone a few stand for all."""
+_MOST_TEXTS, _SHORT = 200, 40_000
+"""Text files of so few bytes that are looked into, too: a few of them say little of who speaks in all."""
 
 _ORDER = ("train", "validation", "test", None)
 
@@ -176,7 +177,7 @@ def _look(seen: Sequence[SourceFile], left: dict[str, str]) -> Look:
         if first in CONVOKIT_FILES[:2] and len(others) > 1:
             guessed = Guess("convokit", f"it has {', '.join(others)} beside {first}")
             return Look(guessed, left=left, samples=_samples(list(paths.values()), readable), sources=by_path)
-    found = _judged(_samples(_some(list(readable)), readable), list(readable), left)
+    found = _judged(_samples(_some(readable), readable), list(readable), left)
     found.sources = by_path
     return found
 
@@ -310,14 +311,14 @@ def _kind(guessed: Guess) -> tuple[Any, ...]:
     return guessed.format, *(tuple(takewhile(lambda name: isinstance(name, str), path)) for path in needed if path)
 
 
-def _some(paths: Sequence[str]) -> list[str]:
+def _some(paths: Mapping[str, SourceFile]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for path in paths:
         alike.setdefault(_pattern(path), []).append(path)
     groups = list(alike.values())
     chosen = [group[0] for group in groups] + [group[-1] for group in groups if len(group) > 1]
     chosen += [group[len(group) // 2] for group in groups if len(group) > 2]
-    texts = [path for path in paths if ending(PurePosixPath(path)) in TEXTS]  # of each of which little may be known
+    texts = [path for path, file in paths.items() if ending(file.path) in TEXTS and file.size <= _SHORT]
     return sorted({*chosen[:_MOST_FILES], *texts[:: 1 + len(texts) // _MOST_TEXTS]})
 
 
