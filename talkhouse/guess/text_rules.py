@@ -18,6 +18,7 @@ from talkhouse.guess.field_meanings import (
     role_words,
     with_dialogue,
 )
+from talkhouse.guess.field_names import PAIRS
 from talkhouse.guess.record_values import MOST, are_texts, column
 from talkhouse.guess.sample import Samples
 from talkhouse.ingest.declared.declaration.model import (
@@ -34,14 +35,7 @@ from talkhouse.ingest.declared.times import read_time
 
 _TRANSCRIPTS = ("text", "transcript", "dialogue", "dialog", "conversation", "chat", "content", "log")
 
-_HALVES = [
-    [half.split() for half in pair.split(" / ")]
-    for pair in (
-        *("오전 / 오후", "上午 凌晨 早上 清晨 / 下午 中午 傍晚 晚上", "午前 / 午後", "ص / م", "π.μ. πμ / μ.μ. μμ"),
-        *("SA / CH", "ÖÖ / ÖS", "पूर्वाह्न / अपराह्न", "de. / du.", "fm / em", "ap. / ip.", "f.h. / e.h."),
-        *("ق.ظ. / ب.ظ.", "ก่อนเที่ยง / หลังเที่ยง"),
-    )
-]
+_HALVES = [[half.split() for half in pair] for pair in PAIRS["halves"]]
 """Words for the halves of the day, before noon and after."""
 _LATIN = r"[AaPp]\.?[ \x{a0}\x{202f}]?[Mm]\.?"
 _DAY = r"(?:[\d./-]{6,}|\d{4}\. ?\d+\. ?\d+\.)"
@@ -66,7 +60,6 @@ def _patterns(halves: str) -> tuple[str, ...]:
     )
 
 
-_SCRIPT = r"(?<who>[\p{Lu}][^:]{0,40}): (?<said>.*)"
 _SEPARATORS = ("__eou__", "<eos>", "<|endofturn|>", "[SEP]", "</s>", " ||| ")
 _LEAST_SHARE = 0.5
 """Of the lines: others go on with what a line before says."""
@@ -345,17 +338,12 @@ def _marked(texts: Sequence[str]) -> Guess | None:
 
 
 def _script(lines: Sequence[str]) -> Guess | None:
-    found = [match for line in lines if (match := _python(_SCRIPT).fullmatch(line))]
-    speakers = [match["who"] for match in found]
-    if len(found) < MOST * len(lines) or len(set(speakers)) * 2 > len(found):
+    named, names = lines_of(lines, _NAMES[:1]), {line.partition(":")[0] for line in lines}
+    if named is None or len(names) * 2 > len(lines):
         return None
-    remarks = {
-        "turn.speaker": words(speakers),
-        "lines.pattern": f"{len(found):,} of {len(lines):,} lines",
-        "dialogue.id": "to decide: a file is a dialogue, unless [lines] begins says with which lines one begins",
-    }
-    turn = TurnFields(text=("said",), speaker=("who",))
-    return _of_lines(_SCRIPT, "each line begins with who speaks", turn, remarks=remarks)
+    which = "to decide: a file is a dialogue, unless [lines] begins says with which lines one begins"
+    remarks = {**named["remarks"], "dialogue.id": which}
+    return Guess("turns", "each line begins with who speaks", **{**named, "remarks": remarks})
 
 
 _NUMBERED = r"(?<n>\d+) (?<said>.*)"
@@ -365,12 +353,8 @@ def _numbered(lines: Sequence[str]) -> Guess | None:
     found = [match for line in lines if (match := _python(_NUMBERED).fullmatch(line))]
     begun = sum(match["n"] == "1" for match in found)
     steps = sum(int(after["n"]) in (1, int(before["n"]) + 1) for before, after in pairwise(found))
-    if (
-        len(found) < MOST * len(lines)
-        or not 0 < begun * 2 <= len(found)
-        or lines[0][:2] != "1 "
-        or steps < MOST * (len(found) - 1)
-    ):
+    are_counted = 0 < begun * 2 <= len(found) and steps >= MOST * (len(found) - 1)
+    if len(found) < MOST * len(lines) or not are_counted or lines[0][:2] != "1 ":
         return None
     remarks = {"lines.pattern": f"{len(found):,} of {len(lines):,} lines", "lines.begins": f"{begun:,} lines"}
     notes: dict[str, tuple[str, ...]] = {}
