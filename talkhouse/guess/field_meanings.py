@@ -124,6 +124,8 @@ _TIMES = NAMES["said_at"]
 _STARTS = NAMES["started_at"]
 _REPLIES = NAMES["reply_to"]
 
+NOBODY_SPEAKS = "to decide: nothing here says who speaks"
+
 USERS = frozenset({"prompter", "human", "usr"})
 BOTS = frozenset({"gpt", "chatgpt", "bing", "bard", "bot", "ai", "model", "chatbot", "function_call"})
 TOOLS = frozenset({"observation"})
@@ -174,7 +176,8 @@ def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] 
     speaker = turns.pick(_SPEAKERS, _are_speakers, taken)
     speaker = speaker or turns.pick(("id",), _recur, [*taken, _id_in(dialogues, taken)])
     if role is None and speaker is not None and _are_roles(column(turns, speaker)):
-        role, speaker = speaker, None
+        taken.append(speaker)
+        role, speaker = speaker, turns.pick(_SPEAKERS, _name_all, taken)
     perhaps: list[str] = []
     if role is None and speaker is None:
         speaker, perhaps = _who_by_values(dialogues, taken, are_columns=with_order)
@@ -233,7 +236,7 @@ def _who_by_values(
     found, chosen = list[JsonPath](), list[JsonPath]()
     for path, values in dialogues.turns.values.items():
         named = _WHO.search(path_words(path).rpartition(".")[2]) is not None
-        if path in taken or len(values) < MOST * len(dialogues.turns):
+        if path in taken or len(values) < MOST * len(dialogues.turns) or are_queries(values):
             continue
         if not _are_speakers(values) or not (_recur(values) or (named and len({*map(str, values)}) < len(values))):
             continue
@@ -251,7 +254,7 @@ def _who_by_values(
         + evidence.words(column(dialogues.turns, path))
         for path in chosen or found
     ]
-    return None, lines or ["to decide: nothing here says who speaks"]
+    return None, lines or [NOBODY_SPEAKS]
 
 
 def _fallbacks(
@@ -406,6 +409,11 @@ def _are_speakers(values: list[Any]) -> bool:
 _ENDS_OF_SENTENCES = ".?!。"
 
 
+def _name_all(values: list[Any]) -> bool:
+    """Whether these are names, none is missing, and some of them say several things."""
+    return _are_speakers(values) and None not in values and len({*map(str, values)}) < len(values)
+
+
 def _recur(values: list[Any]) -> bool:
     """Whether these are names of a few, each of whom says several things."""
     return are_words(values) and len(set(values)) * 2 <= len(values)
@@ -488,12 +496,18 @@ _PATTERNS = (
 )
 """Forms that are tried, in this order; of two that fit, the other one is named."""
 
+_WHEN = re.compile(
+    r"^(?!.*(?:edit|updat|modif|delet|expir|seen|read)).*(?:time|date|created|sent|(?:^|[._])(?:at|ts)$)"
+)
 _MOST_TIMES = 200
 
 
 def _time_of(records: Records, names: Sequence[str], but: Sequence[JsonPath | None], key: str) -> FieldGuess:
     """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another."""
-    for path in records.named(names, but):
+    others = [
+        path for path in records.leaves if key == "said_at" and _WHEN.search(path_words(path)) and path not in but
+    ]
+    for path in dict.fromkeys((*records.named(names, but), *others)):
         values = [value for value in column(records, path) if value not in (None, "")][:_MOST_TIMES]
         if forms := _forms(values):
             remarks = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}

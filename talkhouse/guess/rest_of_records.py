@@ -1,13 +1,23 @@
 """What else records say once their format is known: evidence, ids that begin again, labels, speakers' names."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from talkhouse.guess import evidence
 from talkhouse.guess.field_meanings import Guess, GuessedLabels, Mapped, dotted, names_of, paths_of, scheme_word
-from talkhouse.guess.record_values import MOST_WORDS, FieldProfile, Records, as_words, at, column, fields_of
+from talkhouse.guess.record_values import (
+    MOST_WORDS,
+    FieldProfile,
+    Records,
+    as_words,
+    at,
+    column,
+    fields_of,
+    path_words,
+    texts_of,
+)
 from talkhouse.guess.sample import Sample, Samples
 from talkhouse.ingest.declared.declaration.model import standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
@@ -33,7 +43,27 @@ def with_rest(guessed: Guess, samples: Samples) -> Guess:
     remarks = {**_evidence(guessed, samples.records), **_of_roles(guessed), **guessed.remarks, "dialogue.ids": why}
     extra = tuple(field.name for field in rest if field.name not in declared)
     guessed = replace(guessed, extra=extra, labels=tuple(labels), remarks=remarks, ids=ids)
-    return guessed if guessed.format in ("pairs", "preference") else _with_rest_of_turns(guessed)
+    if guessed.format in ("pairs", "preference"):
+        return guessed
+    outside = () if guessed.format == "turns" else tuple(_turns_outside(guessed, samples.records))
+    notes = {**guessed.notes, "dialogue": (*guessed.notes.get("dialogue", ()), *outside)}
+    return _with_rest_of_turns(replace(guessed, notes=notes))
+
+
+_ANSWER = re.compile(r"(?:.*[._])?(?:response|answer|completion|output|reply|target)")
+
+
+def _turns_outside(guessed: Guess, records: Records) -> Iterator[str]:
+    """Yield a line for each text of records that may be one of their turns, and stands in none: the last answer."""
+    names = {*guessed.extra}
+    for path in records.leaves:
+        is_named = path[-1:] == (guessed.turn.text or ())[-1:] or _ANSWER.fullmatch(path_words(path)) is not None
+        if path[0] not in names or not is_named:
+            continue
+        values = [(at(record, path), record) for record in records]
+        alone = [value for value, record in values if isinstance(value, str) and [*texts_of(record)].count(value) == 1]
+        if sum(" " in value.strip() for value in alone) * 2 > len(values):
+            yield f"to decide: {dotted(path)} has texts too, which no turn takes: {min(alone)[:_LONGEST_SAMPLE]}"
 
 
 _LONGEST_SAMPLE = 40
@@ -54,7 +84,7 @@ def _with_rest_of_turns(guessed: Guess) -> Guess:
             continue
         sample = next(iter(values), None)
         left.append(f"{dotted(path)} ({str(sample)[:_LONGEST_SAMPLE]})" if sample is not None else dotted(path))
-        words = {value for value in values if isinstance(value, str) and is_like_a_text(value)}
+        words = [value for value in values if isinstance(value, str) and is_like_a_text(value)]
         if len(words) * 2 >= len(values) > 0:
             texts.append(
                 f"to decide: {dotted(path)} has texts too, which no turn takes: {min(words)[:_LONGEST_SAMPLE]}"

@@ -78,7 +78,7 @@ def _words(kind: type, name: str) -> tuple[str, ...]:
 _WORDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("", "format"): get_args(Format),
     ("files", "holds"): ("dialogues", "annotations"),
-    ("files", "repair"): ("latin1-utf8",),
+    ("files", "repair"): ("latin1-utf8", "windows1252-utf8"),
     ("dialogue", "ids"): _words(DialogueFields, "ids"),
     ("speaker", "scope"): ("corpus", "dialogue"),
     ("splits", "*"): (*STANDARD_SPLITS, ""),

@@ -75,6 +75,10 @@ RecordForm: TypeAlias = Literal["item", "file", "member"] | JsonPath
 path of records further inside, which ends in every item or every member."""
 
 
+Repair: TypeAlias = Literal["latin1-utf8", "windows1252-utf8"]
+"""For what the UTF-8 of files was taken."""
+
+
 @dataclass(frozen=True)
 class Files:
     """A ``[[files]]``: which files, and what they are."""
@@ -89,7 +93,7 @@ class Files:
     holds: Literal["dialogues", "annotations", "speakers"] = "dialogues"
     skip: str | None = None
     """Why these files are no data, or None if they are."""
-    repair: Literal["latin1-utf8"] | None = None
+    repair: Repair | None = None
     """What is wrong with their texts, and mended."""
 
 

@@ -96,7 +96,7 @@ def test_records_of_a_document_are_no_more_than_those_of_a_file() -> None:
 
 def test_marks_begin_lines_and_recur() -> None:
     assert markers_of(["A: one\nB: two\nA: three\nB: four"]) == {"\nB: ": "b", "\nA: ": "a", "A: ": "a", "B: ": "b"}
-    assert markers_of(["<|user|>Hi<|assistant|>Ho"] * 2) == {"<|user|>": "user", "<|assistant|>": "assistant"}
+    assert markers_of(["<|user|>Hi<|assistant|>Ho"] * 2) == {}, "inside of a line they would not begin a turn"
     assert not markers_of(["Note: one text.", "Then: another."])
     assert not markers_of(["No marks at all."])
 
