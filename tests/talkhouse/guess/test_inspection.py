@@ -41,7 +41,7 @@ FIRST = data_of(__file__)["first"]
 
 @pytest.mark.parametrize("name", FIRST)
 def test_the_first_dialogue_is_shown(name: str, tmp_path: Path) -> None:
-    files, _ = FOLDERS[name]
+    files = FOLDERS[name]
     path = next(path for path in sorted(files, reverse=True) if "schema" not in path)
     assert inspected(write(tmp_path, files) / path).first == [tuple(turn) for turn in FIRST[name]]
 

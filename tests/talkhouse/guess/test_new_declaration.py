@@ -18,6 +18,7 @@ from talkhouse.schema.errors import SourceError, UsageError
 from tests.talkhouse.guess.folders import (
     CHAT,
     DAY,
+    DECLARATIONS,
     FOLDERS,
     LOG,
     PREFERENCE,
@@ -50,15 +51,14 @@ def splits(document: dict[str, Any]) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path) -> None:
-    files, expected = FOLDERS[name]
-    folder = write(tmp_path / name, files)
+def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path, regen: bool) -> None:
+    folder = write(tmp_path / name, FOLDERS[name])
     seen = new_declaration(folder)
-    document = declared_in(folder)
-    assert of_folder(folder).format == expected["format"]
-    proposed = {table: document.get(table) for table in expected}
-    proposed["files"] = splits(document) if "files" in document else {}
-    assert {table: proposed[table] for table in expected} == expected
+    text, golden = (folder / "corpus.toml").read_text(encoding="utf-8"), DECLARATIONS / f"{name}.toml"
+    if regen:
+        golden.write_text(text, encoding="utf-8", newline="\n")
+    assert text == golden.read_text(encoding="utf-8")
+    assert of_folder(folder).format == declared_in(folder)["format"]
     assert seen.trial is not None
     assert seen.trial.turns
     assert (seen.trial.set_aside, seen.trial.problem) == (0, None)
