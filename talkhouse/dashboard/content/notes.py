@@ -57,12 +57,12 @@ def page() -> None:
     if not shown:
         return
     pages = -(-len(shown) // _SIZE)
-    number = st.pagination(pages, key="notes", bind="query-params") if pages > 1 else 1
+    number: int = st.pagination(pages, key="notes", bind="query-params") if pages > 1 else 1
     _draw_table(opened, shown[(number - 1) * _SIZE : number * _SIZE])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.selectbox("A note to remove", shown, None, key="note.removed", format_func=_in_a_line, width=320)
-        number = None if wanted is None else wanted.note.note_id
-        st.button("Remove it", icon=":material/delete:", disabled=wanted is None, on_click=remove_note, args=(number,))
+        removed = None if wanted is None else wanted.note.note_id
+        st.button("Remove it", icon=":material/delete:", disabled=wanted is None, on_click=remove_note, args=(removed,))
         st.download_button(
             "Download as CSV",
             lambda: _rows(shown).write_csv().encode(),
