@@ -8,7 +8,7 @@ import duckdb
 import polars as pl
 from polars.selectors import by_name
 
-from talkhouse.charts.declared import Chart, Grain, Metric, NumberFormat, metric
+from talkhouse.charts.declared import WEEKDAYS, Chart, Grain, Metric, NumberFormat, metric
 from talkhouse.escaping import visible
 
 _NOT_SAID = ("_id", "_bin", "_index")
@@ -104,6 +104,14 @@ def title(column: str) -> str:
             column = f"{column.removesuffix(ending)} ({unit})"
     words = column.removeprefix("is_").replace("_", " ")
     return words[:1].upper() + words[1:]
+
+
+def with_weekdays(chart: Chart, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of a chart's query with the days of the week by their names, which stay in their order."""
+    days = [name for name in chart.columns if chart.recurring(name) is Grain.WEEKDAY]
+    numbers = dict(enumerate(WEEKDAYS, start=1))
+    kind = pl.Enum(WEEKDAYS)
+    return rows.with_columns(column(name).replace_strict(numbers, default=None, return_dtype=kind) for name in days)
 
 
 def nothing(name: str) -> str:

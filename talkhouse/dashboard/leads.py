@@ -8,7 +8,7 @@ import polars as pl
 
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Chart, ChartKind
-from talkhouse.charts.query import Choices
+from talkhouse.charts.query import Choices, has_chart
 from talkhouse.dashboard import links
 from talkhouse.dashboard.examples import task_names
 from talkhouse.dashboard.reading.selection import FACETS
@@ -76,7 +76,7 @@ def _tasks(tasks: Mapping[str, str], page: str, columns: Mapping[str, list[str]]
 
 def _corpus(opened: ServedWarehouse, chart: Chart) -> dict[str, list[str]]:
     """Return the corpus whose dashboard has the chart, as a facet."""
-    folders = (file.folder for file in dashboards(opened.query_files) if chart in file.dashboard.charts)
+    folders = (file.folder for file in dashboards(opened.query_files) if has_chart(file.dashboard.charts, chart))
     folder = next(folders, BI)
     return {} if folder == BI else {"corpus": [folder]}
 
