@@ -161,7 +161,7 @@ _CHART = re.compile(r"`\$\.charts\[(\d+)\]")
 
 def title_line(chart: Chart | Filter | Mapping[str, Any]) -> str:
     """Return the line by which a chart or filter is found in its file."""
-    return f'title = "{chart["title"] if isinstance(chart, Mapping) else chart.title}"'
+    return f'title = "{chart.get("title") if isinstance(chart, Mapping) else chart.title}"'
 
 
 def place_of(path: Path, text: str, files: Files) -> str | Path:

@@ -124,8 +124,8 @@ def worth_drawing(rows: Rows, charts: Sequence[Chart]) -> tuple[Chart, ...]:
     for number, (chart, column) in enumerate(asked):
         value = column_sql(chart, column)
         several = f" + max(({value} is null)::int) {{0}}" if column in _split_of(chart) else ""
-        kept = f"filter (where {chart.where or 'true'})"
-        count = f"count(distinct {value}) {kept}{several.format(kept)} as c{number}"
+        rows_of_chart = f"filter (where {chart.where or 'true'})"
+        count = f"count(distinct {value}) {rows_of_chart}{several.format(rows_of_chart)} as c{number}"
         counts.setdefault(chart.view, []).append(count)
     if not asked:
         return tuple(charts)

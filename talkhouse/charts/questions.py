@@ -72,10 +72,9 @@ def counts_sql(view: str, counted: Collection[Mapping[str, str]], listed: Collec
 
     At most OPTIONS values of each, in order, without null.
     """
-    counts = [
-        f"approx_count_distinct({f'date_trunc({literal(grain)}, {quoted(column['name'])})' if grain else quoted(column['name'])})"
-        for column, grain in _in_units(counted)
-    ]
+    units = ((quoted(column["name"]), grain) for column, grain in _in_units(counted))
+    places = (f"date_trunc({literal(grain)}, {name})" if grain else name for name, grain in units)
+    counts = [f"approx_count_distinct({place})" for place in places]
     values = [
         f"list_sort(list(distinct {quoted(name)}) filter ({quoted(name)} is not null))[:{OPTIONS}]" for name in listed
     ]

@@ -52,8 +52,8 @@ def milliseconds(node: exp.DateDiff) -> exp.Expr:
 
 
 def day_of_week(node: exp.DayOfWeekIso) -> exp.Expr:
-    """``isodow(x)``: 1 for Monday; sqlglot writes days that begin with Sunday."""
-    return written("weekday({time}) + 1", time=node.this)
+    """``isodow(x)``: 1 for Monday, 7 for Sunday; Spark counts from Sunday, and sqlglot mistakes it."""
+    return written("(dayofweek({time}) + 5) % 7 + 1", time=node.this)
 
 
 _TYPES = (
