@@ -280,7 +280,7 @@ X, SERIES, VALUE, ORDER, SHOWN, LEADS = "_x", "_series", "_value", "_order", "_s
 _MOST_STEPS = 500
 """Bins or times from the first to the last that are all drawn."""
 
-_STEPS = {Grain.YEAR: "1y", Grain.MONTH: "1mo", Grain.WEEK: "1w", Grain.DAY: "1d"}
+STEPS = {Grain.YEAR: "1y", Grain.MONTH: "1mo", Grain.WEEK: "1w", Grain.DAY: "1d"}
 """Units of time, as Polars has them."""
 
 
@@ -359,7 +359,7 @@ def every_step(chart: Chart, rows: pl.DataFrame) -> list[Any] | None:
     least: Any = known.min()
     most: Any = known.max()
     if unit := chart.truncated_to:
-        steps = pl.select(pl.datetime_range(least, most, _STEPS[unit]).dt.to_string(TIMES[unit].strftime))
+        steps = pl.select(pl.datetime_range(least, most, STEPS[unit]).dt.to_string(TIMES[unit].strftime))
         found = steps.to_series().to_list()
     else:
         found = list(range(least, most + 1, bin_size(chart, rows) or 1))

@@ -1,14 +1,16 @@
 """The rows of a query as a frame, their columns with titles, and the format of numbers and times."""
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
 import polars as pl
 from polars.selectors import by_name
 
-from talkhouse.charts.declared import WEEKDAYS, Chart, Grain, Metric, NumberFormat, metric
+from talkhouse.charts.declared import ROW_COUNT, WEEKDAYS, Chart, Grain, Metric, NumberFormat, metric
 from talkhouse.escaping import visible
 
 _NOT_SAID = ("_id", "_bin", "_index")
@@ -16,47 +18,8 @@ _NOT_SAID = ("_id", "_bin", "_index")
 _UNITS = {"_percent": "%", "_seconds": "seconds", "_hours": "hours", "_ms": "ms"}
 """Suffixes of names for the unit of a value."""
 
-_TITLES = {
-    "annotation_target": "Target of the message",
-    "annotation_type": "Type of message",
-    "first_solution_type": "Kind of the first solution",
-    "fleiss_kappa": "Fleiss' kappa",
-    "gap_seconds": "Seconds since the previous turn",
-    "homepage": "Home page",
-    "krippendorff_alpha": "Krippendorff's alpha",
-    "krippendorff_alpha_high": "Krippendorff's alpha, at most",
-    "krippendorff_alpha_low": "Krippendorff's alpha, at least",
-    "krippendorff_alpha_ordinal": "Krippendorff's alpha, ordinal",
-    "known_speaker_name": "Speaker",
-    "label_meaning": "What the label means",
-    "licence_url": "Address of the licence",
-    "load_id": "Build",
-    "majority_count": "Votes of the majority",
-    "majority_share": "Share of the majority",
-    "max_annotator_count": "Most annotators",
-    "message_type": "Type of message",
-    "mime_type": "MIME type",
-    "min_annotator_count": "Fewest annotators",
-    "native_id": "Published id",
-    "next_gap_seconds": "Seconds until the next turn",
-    "record_id_after": "Later record",
-    "record_id_before": "Earlier record",
-    "release_after": "Later release",
-    "release_before": "Earlier release",
-    "said_at": "Time",
-    "scheme_kind": "Kind of scheme",
-    "sha256": "SHA-256",
-    "solution_type": "Kind of solution",
-    "source_file_id": "File",
-    "source_pointer": "Place in the file",
-    "speaker_id": "Id of the speaker",
-    "speaker_kind": "Kind of speaker",
-    "uri": "URI",
-    "user_id": "Id of the user",
-    "why_not_compared": "Why not compared",
-}
+_TITLES: Mapping[str, str] = tomllib.loads(Path(__file__).with_name("titles.toml").read_text(encoding="utf-8"))
 """Titles of columns whose names do not give them."""
-
 
 _OF_SEVERAL = {"known_speaker_name": "people without a known name"}
 """The text for a null that stands for several things, and not for a thing without a name."""
@@ -81,8 +44,13 @@ def fields(chart: Chart, metrics: Mapping[str, Metric]) -> list[ChartField]:
     aggregates = ((name, metric(name, metrics)) for name in (*chart.metrics, *chart.counts))
     return [
         *(ChartField(column, along(chart) if column == chart.x else title(column)) for column in chart.columns),
-        *(ChartField(name, aggregate.title, aggregate) for name, aggregate in aggregates),
+        *(ChartField(name, _counted(chart, name) or aggregate.title, aggregate) for name, aggregate in aggregates),
     ]
+
+
+def _counted(chart: Chart, name: str) -> str:
+    """Return the title of a count of rows, which the view is named by: Turns for record_turns."""
+    return title(chart.view.removeprefix("record_")) if name == ROW_COUNT else ""
 
 
 def along(chart: Chart) -> str:

@@ -62,16 +62,16 @@ _NUMBERS = 4
 _GRAINS = {"day": [2, 31], "week": [3, 156], "month": [37, 1_200]}
 """Units of a chart over time, each with the fewest and most of them that it is for: three weeks are in days."""
 
-_MOST_LABELS, _MOST_OVER_TIME = 12, 4
-"""Labels that the parts of a bar are told apart by, and schemes of dialogues whose labels are drawn over time."""
+_MOST_OVER_TIME = 4
+"""Schemes of dialogues whose labels are drawn over time."""
+
+_LABELS = "Labels of {scheme}"
 
 
 def dashboard_text(declaration: Declaration) -> str:
     """Write the dashboard: sizes, times, speakers and lengths; each scheme; the tasks; the charts of one's own."""
     title = one_line(declaration.title) or declaration.corpus_id
-    generated = [*_shared(), *_tasks(declaration), *_schemes(declaration)]
-    by_domain = next(place for place, chart in enumerate(generated) if chart.get("by") == ["domain"])
-    generated[by_domain + 1 : by_domain + 1] = _labels_over_time(declaration)
+    generated = [each for chart in _shared(declaration) for each in _of_each_scheme(chart, declaration)]
     charts = [each for chart in generated for each in _of_each_grain(chart)]
     charts[_NUMBERS:_NUMBERS] = _of_ones_own(declaration, {chart["title"] for chart in charts})
     of_corpus = f"corpus_id = {literal(declaration.corpus_id)}"
@@ -88,10 +88,26 @@ def _choice(title: str, where: str) -> _Table:
     return {"title": title, "column": title.lower(), "view": "subsets", "where": where}
 
 
-def _shared() -> list[_Table]:
-    """Return the charts of every corpus of one's own."""
-    charts: list[_Table] = tomllib.loads((_TEMPLATES / "dashboard.toml").read_text(encoding="utf-8"))["charts"]
-    return charts
+def _shared(declaration: Declaration) -> list[_Table]:
+    """Return the charts of every corpus that has what they are about."""
+    has = _has(declaration)
+    charts = tomllib.loads((_TEMPLATES / "dashboard.toml").read_text(encoding="utf-8"))["charts"]
+    return [chart for chart in charts if has.get(chart.pop("only", ""), True)]
+
+
+def _of_each_scheme(chart: _Table, declaration: Declaration) -> Iterator[_Table]:
+    """Yield a chart, or one whose title names a scheme once for each of the first."""
+    schemes = list({entry.scheme: entry for entry in declaration.annotations}.values())
+    if chart["title"] == _LABELS:
+        yield from (_labels(declaration, entry) for entry in schemes[:_MOST])
+    elif "{scheme}" in chart["title"]:
+        for entry in [entry for entry in schemes if entry.on == "dialogue"][:_MOST_OVER_TIME]:
+            full = declaration.scheme(entry.scheme)
+            where = f"{chart['where']} and scheme = {literal(full)}"
+            title = chart["title"].replace("{scheme}", entry.scheme)
+            yield chart | {"title": title, "scheme": full, "where": where}
+    else:
+        yield chart
 
 
 def _of_ones_own(declaration: Declaration, titles: Collection[str]) -> Iterator[_Table]:
@@ -133,86 +149,21 @@ def _of_each_grain(chart: _Table) -> Iterator[_Table]:
         yield chart | {"title": title, "grain": grain, "needs": {**chart.get("needs", {}), chart["x"]: needed}}
 
 
-def _labels_over_time(declaration: Declaration) -> Iterator[_Table]:
-    of_dialogues = {entry.scheme: None for entry in declaration.annotations if entry.on == "dialogue"}
-    for scheme in list(of_dialogues)[:_MOST_OVER_TIME]:
-        yield {
-            "title": f"Dialogues a {{grain}} by {scheme}",
-            "description": "Dialogues without a time or without such a label are left out.",
-            "kind": "bar",
-            "view": "dialogue_labels",
-            "x": "started_at",
-            "by": ["label"],
-            "scheme": declaration.scheme(scheme),
-            "metrics": ["dialogue_count"],
-            "stacked": True,
-            "where": f"started_at is not null and scheme = {literal(declaration.scheme(scheme))}",
-            "needs": {"label": [2, _MOST_LABELS]},
-        }
-
-
-def _tasks(declaration: Declaration) -> Iterator[_Table]:
-    if declaration.tasks:
-        yield {
-            "title": "Examples of each task by split",
-            "kind": "bar",
-            "view": "split_publications",
-            "x": "task",
-            "by": ["split"],
-            "metrics": ["example_count"],
-            "stacked": True,
-            "horizontal": True,
-        }
-    if any(task.kind in ("turn_label", "dialogue_label") for task in declaration.tasks):
-        yield {
-            "title": "Labels of examples",
-            "description": "The label that most annotators give; an example without one has no row.",
-            "kind": "table",
-            "view": "example_labels",
-            "by": ["task", "split", "label"],
-            "metrics": ["labelled_count"],
-        }
-
-
-def _schemes(declaration: Declaration) -> Iterator[_Table]:
-    schemes = {entry.scheme: entry for entry in declaration.annotations}
-    if not schemes:
-        return
-    yield {
-        "title": "Labels by scheme",
-        "description": "Of all of the publisher's releases and splits.",
-        "kind": "table",
-        "view": "schemes",
-        "by": ["scheme", "target", "description"],
-        "metrics": ["unit_count", "vote_count"],
+def _has(declaration: Declaration) -> dict[str, bool]:
+    """Return what the declaration has, by the word for it in the charts that need it."""
+    return {
+        "tasks": bool(declaration.tasks),
+        "label tasks": any(task.kind in ("turn_label", "dialogue_label") for task in declaration.tasks),
+        "schemes": bool(declaration.annotations),
+        "several annotators": any(map(_has_several_annotators, declaration.annotations)),
     }
-    for entry in list(schemes.values())[:_MOST]:
-        yield _labels(declaration, entry)
-    if any(map(_has_several_annotators, schemes.values())):
-        yield {
-            "title": "Agreement of the annotators",
-            "description": "Where two or more annotators give a thing one label each; of whole publisher's releases.",
-            "kind": "table",
-            "view": "scheme_agreement",
-            "by": ["scheme", "release"],
-            "metrics": ["krippendorff_alpha", "mean_majority_share", "unit_count"],
-        }
-        yield {
-            "title": "The 25 things with most disagreement",
-            "kind": "table",
-            "view": "turn_agreement",
-            "by": ["scheme", "record_id", "turn_index"],
-            "metrics": ["entropy"],
-            "largest_first": True,
-            "limit": 25,
-        }
 
 
 def _labels(declaration: Declaration, entry: Annotations) -> _Table:
     """Return the chart of a scheme's labels; those of a file of labels belong to no split."""
     is_span = entry.start is not None
     chart: _Table = {
-        "title": f"Labels of {entry.scheme}",
+        "title": _LABELS.replace("{scheme}", entry.scheme),
         "kind": "bar",
         "view": "spans" if is_span else "label_counts",
         "where": f"scheme = {literal(declaration.scheme(entry.scheme))}",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from talkhouse.dashboard import download, links, reading, warehouse
 from talkhouse.dashboard.content import read
+from talkhouse.dashboard.days import RangedState
 from talkhouse.dashboard.page_state import FacetedState
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.turn_map import colours_by, draw_map
@@ -46,7 +47,7 @@ _TITLES = {"kind": "Kind of text", "corpus": "Corpus", "split": "Split", "role":
 
 
 @dataclass(frozen=True)
-class SearchState(FacetedState):
+class SearchState(FacetedState, RangedState):
     """The state of the page."""
 
     PAGE: ClassVar[str] = "search"
@@ -67,8 +68,10 @@ class SearchState(FacetedState):
         state = super().checked()
         if state.by != "meaning":
             return state.shown(by="words")
-        # Only turns have vectors.
-        return state.shown(choices={facet: values for facet, values in state.choices.items() if facet != "kind"})
+        # Only turns have vectors, and these no times.
+        return state.shown(
+            since="", until="", choices={facet: values for facet, values in state.choices.items() if facet != "kind"}
+        )
 
     def changed(self, name: str, value: Any) -> Self:
         """Return the state after a field has changed: other words are another search."""
@@ -187,6 +190,8 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
         state.draw_filters_link(here)
     beside, main = st.columns([1, 3], gap="large")
     with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
+        if not is_by_meaning:
+            state.draw_days(opened, state.choices.get("corpus", ()))
         for facet in FACETS[is_by_meaning:]:  # the first is the kind of text
             _draw_facet(here, state, facet, found.facets.get(facet, {}))
     with main:
@@ -205,7 +210,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
 @st.cache_data(max_entries=100, show_spinner=False)
 def _found(_opened: ServedWarehouse, version: Version, index: Version | None, state: SearchState) -> RankedMatches:  # noqa: ARG001
     with _opened.connection() as con, warehouse.beside(INDEX.path(version.path), INDEX.open) as beside:
-        search = TextSearch(con, beside, state.choices, _SIZE, (state.page - 1) * _SIZE)
+        search = TextSearch(con, beside, state.choices, _SIZE, (state.page - 1) * _SIZE, state.dialogues(_opened))
         return like(search, state.like, state.turn) if state.like else rank(search, state.text)
 
 

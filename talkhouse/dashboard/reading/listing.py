@@ -71,7 +71,7 @@ def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
             label_visibility="collapsed",
             width=190,
         )
-        if chosen or state.text:
+        if chosen or state.text or state.days:
             ReadState().link(here, "Clear all", icon=":material/close:")
         state.draw_filters_link(here)
 
@@ -127,6 +127,7 @@ def draw_list(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
         by_facet[facet][choice] = dialogues
     beside, main = st.columns([1, 3], gap="large")
     with beside:
+        state.draw_days(opened, state.choices.get("corpus", ()))
         draw_facets(here, state, by_facet)
     with main:
         if state.text and not state.regex:
@@ -172,7 +173,7 @@ def _draw_page(here: st.Page, opened: ServedWarehouse, state: ReadState, number:
 
 def _files(selection: ConversationSelection) -> Iterator[download.DownloadFile]:
     """Yield the downloads of the chosen conversations: all of them, whatever page is shown."""
-    where = selection.condition() if selection.choices or selection.pattern else None
+    where = selection.condition() if selection.choices or selection.pattern or selection.days else None
     yield download.DownloadFile("turns", "bi.turns", title="Turns", where=where)
     yield download.DownloadFile("dialogues", "main.dialogues", title="Ids", where=where, columns="dialogue_id")
     yield download.DownloadFile("label-studio", "main.dialogues", title="Label Studio", where=where, tool="labelstudio")
@@ -180,7 +181,7 @@ def _files(selection: ConversationSelection) -> Iterator[download.DownloadFile]:
 
 
 def _draw_nothing(state: ReadState) -> None:
-    if state.choices or state.text:
+    if state.choices or state.text or state.days:
         message = "No conversation matches. Remove a filter, or search for another text."
     else:
         message = "The warehouse has no conversations yet. Build it with: talkhouse build"
