@@ -272,7 +272,7 @@ def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: Choices, level:
     else:
         colours = palette(run, chart, of_view, opened.query_files)
         # Below a chart Streamlit leaves room for another line.
-        drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 0})
+        drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 3})
         st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
         # Without the addresses of the pages, which lead nowhere from a file.
         _draw_what_it_shows(opened, chart, columns, rows, lead, sql, lambda: draw(chart, of_view, rows, colours))

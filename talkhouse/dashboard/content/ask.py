@@ -136,7 +136,7 @@ def _labels(things: Iterable[tuple[_Thing, str, str]]) -> dict[str, _Thing]:
 
 def _draw_choices(asked: _Asked, view: _View, example: Mapping[str, str]) -> Chart:
     """Draw the choices of both dimensions and of the kind of chart; return the chart."""
-    first, second, third = st.columns(3)
+    first, second, third = st.columns([3, 3, 4])
     few = (dimension for dimension in view.dimensions if dimension.value_count <= questions.MOST_SERIES)
     by = _choice(first, "By", (dimension for dimension in few if not dimension.grain), example)
     others = (dimension for dimension in view.dimensions if by is None or dimension.name != by.name)

@@ -15,6 +15,7 @@ from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.turn_map import colours_by, draw_map
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.escaping import visible
+from talkhouse.ingest.declared.declaration.model import ALL
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.search.meaning import like_by_meaning, rank_by_meaning, run_of, turns_on_map, turns_with_vectors
@@ -271,8 +272,9 @@ def _draw_turn(opened: ServedWarehouse, state: SearchState, found: RankedMatches
 
 
 def _draw_facet(here: st.Page, state: SearchState, facet: str, counts: Mapping[str, int]) -> None:
-    values = dict.fromkeys([*state.choices.get(facet, ()), *counts])
-    if values:
+    chosen = state.choices.get(facet, ())
+    values = dict.fromkeys([*chosen, *counts])
+    if values and (chosen or facet != "split" or [*values] != [ALL]):
         st.header(_TITLES[facet], anchor=False)
         state.draw_values(here, facet, {value: plain(value) for value in values}, counts, _VALUES)
 
@@ -285,7 +287,7 @@ def _draw_hit(hit: RankedHit, by: str) -> None:
     if place:
         there = st.Page(read.page, title="Read", url_path="read")
         st.page_link(there, label=plain(name), query_params={**place, **at})
-    splits = [f"split {', '.join(hit.splits)}"] if hit.splits else []
+    splits = [f"split {', '.join(hit.splits)}"] if hit.splits and hit.splits != [ALL] else []
     speaker = who(hit.role or "", hit.speaker, "message") if hit.kind == "turn" else ""
     shown = tag("span", "said", snippet(hit.text, hit.matches, best_match(hit.text, hit.matches)), ' dir="auto"')
     about = facts([hit.kind, hit.corpus_id, *splits, f"score {hit.score:.2f}"])

@@ -23,6 +23,7 @@ from talkhouse.dashboard.text import facts, html, plain, tag, text, turns_found
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.dialogues.dialogue import find_ids
 from talkhouse.dialogues.schemes import UNDECLARED, LabelScheme, Schemes
+from talkhouse.ingest.declared.declaration.model import ALL
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.search.containing import Hit, hits
 
@@ -92,7 +93,7 @@ def _draw_facet(here: st.Page, state: ReadState, facet: Facet, counts: Mapping[s
     if facet.name == "turns":
         values.sort(key=lambda least: (len(least), least))
     is_waiting = facet.is_asked and state.more != facet.name and not chosen
-    if not values and not is_waiting:
+    if (not values or (facet.name == "split" and values == [ALL] and not chosen)) and not is_waiting:
         return
     st.header(facet.title, anchor=False, help=facet.help)
     if is_waiting:
@@ -200,7 +201,7 @@ def _turns(opened: ServedWarehouse, state: ReadState, found: list[dict[str, Any]
 def _draw_row(here: st.Page, state: ReadState, row: dict[str, Any], turns: list[Hit], preview: str) -> None:
     turn = turns[0].turn_index if turns else row["turn_index"]
     state.opened(dialogue=row["dialogue_id"], turn=turn).link(here, plain(row["dialogue_id"]))
-    releases, splits = row["releases"] or [], row["splits"] or []
+    releases, splits = row["releases"] or [], [split for split in row["splits"] or [] if split != ALL]
     places = (
         [f"publisher's release {releases[0]}"]
         if len(releases) == 1

@@ -104,7 +104,7 @@ def speaker_looks(found: dict[str, Any]) -> dict[str, str]:
     roles = {speaker_key(turn): turn["role"] for turn in found["turns"]}
     sides = list(dict.fromkeys(roles[key] for key in people))
     for place, key in enumerate(people):
-        if len(people) == 2 and place == 1 or len(people) > 2 and len(sides) == 2 and roles[key] == sides[1]:
+        if place == 1 if len(people) == 2 else len(sides) == 2 and roles[key] == sides[1]:
             looks[key] += " right"
     return {key: looks.get(key, _NOBODY) for key in keys}
 
