@@ -101,7 +101,7 @@ class Stage:
             if having_charts := {file.folder for file in known.files if file.name == DECLARATION}:
                 from talkhouse.charts.query import check_charts  # few corpora have charts of their own
 
-                check_charts(con.execute, having_charts, known.files)
+                check_charts(lambda sql: con.execute(sql).fetchall(), having_charts, known.files)
             if self.workspace.old.exists() and not base:
                 copy_kept(con, self.workspace.old, self.plan, known)
             # While files are read, each connection works in the thread that uses it: hundreds of small statements wake

@@ -174,7 +174,7 @@ def _check_declared(
     for file in wanted:
         for declared in file.dashboard.charts:
             with sql_of_chart(con.execute, declared, files):
-                con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}")
+                con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}").fetchall()
 
 
 def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
