@@ -33,8 +33,8 @@ class RangedState(PageState):
 
     def checked(self) -> Self:
         """Return the state with defaults for impossible values."""
-        days = {name: str(_day(getattr(self, name)) or "") for name in _TITLES}
-        return replace(super().checked(), **days)
+        since, until = (str(_day(text) or "") for text in (self.since, self.until))
+        return replace(super().checked(), since=since, until=until)
 
     @property
     def days(self) -> dict[str, str]:

@@ -150,7 +150,7 @@ def _of_each_grain(chart: _Table) -> Iterator[_Table]:
 
 
 def _has(declaration: Declaration) -> dict[str, bool]:
-    """Return what the declaration has, by the word for it in the charts that need it."""
+    """Return whether the declaration has something, by the word for it in the charts that need it."""
     return {
         "tasks": bool(declaration.tasks),
         "label tasks": any(task.kind in ("turn_label", "dialogue_label") for task in declaration.tasks),

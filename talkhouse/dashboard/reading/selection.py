@@ -220,7 +220,7 @@ class ConversationSelection:
     def values(self) -> dict[str, Any]:
         """The values that the queries below need."""
         chosen: dict[str, Any] = {name: list(values) for name, values in self.choices.items()}
-        return chosen | self.days | ({"pattern": self.pattern.text} if self.pattern else {})
+        return {**chosen, **self.days} | ({"pattern": self.pattern.text} if self.pattern else {})
 
     def counts(self, asked: Collection[str] = ()) -> str:
         """Return the query of facet, choice and dialogues.

@@ -109,12 +109,12 @@ def rows(con: duckdb.DuckDBPyConnection, chart: Chart) -> dict[Any, Any]:
 def test_each_number_over_time_is_that_of_the_file(opened: duckdb.DuckDBPyConnection) -> None:
     charts = drawn(opened, "shop")
     times = [opened_at(chat) for chat in CHATS]
-    said = [(chat, message) for chat in CHATS for message in chat["messages"]]
+    spoken = [(chat, message) for chat in CHATS for message in chat["messages"]]
     first: dict[str, date] = {}
-    for chat, message in said:
+    for chat, message in spoken:
         first[message["name"]] = min(week(opened_at(chat)), first.get(message["name"], date.max))
     who, lengths, words = defaultdict(set), defaultdict(list), defaultdict(list)
-    for chat, message in said:
+    for chat, message in spoken:
         here, name = week(opened_at(chat)), message["name"]
         who[here, "new" if first[name] == here else "returning"].add(name)
         words[week(datetime.fromisoformat(message["at"]))].append(len(message["text"].split()))
@@ -131,7 +131,7 @@ def test_each_number_over_time_is_that_of_the_file(opened: duckdb.DuckDBPyConnec
         "Turns per dialogue a week": {key: sum(counts) / len(counts) for key, counts in lengths.items()},
         "Words per message a week": {key: sum(counts) / len(counts) for key, counts in words.items()},
         "Dialogues by domain": Counter(chat["channel"] for chat in CHATS),
-        "The 20 busiest speakers": dict(Counter(message["name"] for _, message in said).most_common(20)),
+        "The 20 busiest speakers": dict(Counter(message["name"] for _, message in spoken).most_common(20)),
         "Labels of stars": Counter(str(chat["stars"]) for chat in CHATS if chat["stars"]),
         "Long chats": Counter(opened_at(chat).isoweekday() for chat in CHATS if len(chat["messages"]) > 2),
     }

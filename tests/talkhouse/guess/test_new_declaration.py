@@ -391,10 +391,10 @@ def test_times_speakers_and_scales_without_a_telling_name_are_found_by_their_val
     document = declared(folder)
     assert (document["dialogue"]["started_at"], document["turn"]["said_at"]) == ("begun", "at")
     assert (document["turn"]["role"], document["turn"]["speaker"]) == ("from", "name")
-    told = comments(folder)
-    assert told.count("to decide: no name says so, but") == 2
-    assert "to decide: who it is, beside the role from" in told
-    assert 'labels = { 1 = "", 2 = "", 3 = "", 4 = "", 5 = "" }' in told
+    remarks = comments(folder)
+    assert remarks.count("to decide: no name says so, but") == 2
+    assert "to decide: who it is, beside the role from" in remarks
+    assert 'labels = { 1 = "", 2 = "", 3 = "", 4 = "", 5 = "" }' in remarks
     # Of two fields with times, one of which has none here and there, neither is taken.
     other = write(tmp_path / "teashop", {"a.jsonl": lines(*chats)})
     assert "started_at" not in declared(other)["dialogue"]
