@@ -1,10 +1,12 @@
 """Conversations as facets, a search and an order choose them, as SQL; and the state of the page Read, in its URL."""
 
 import re
+import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import isfinite
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import polars as pl
@@ -125,7 +127,8 @@ class Level(Enum):
     )
     RECORD = "main.records"
     TURN = (
-        "(select turns.*, case when not is_anonymous then name end as known_name "
+        "(select turns.*, "
+        "case when not is_anonymous then coalesce(speakers.name, speakers.native_id) end as known_name "
         "from main.turns left join main.speakers using (speaker_id))"
     )
     LABEL = "main.annotations"
@@ -157,50 +160,9 @@ class Facet:
         return f"list_contains(${self.name}::varchar[], {self.value})"
 
 
-_LEAST = (100, 50, 20, 10, 5, 1)
-_CASES = " ".join(f"when turn_count >= {least} then '{least}'" for least in _LEAST)
-
-FACETS = (
-    Facet("corpus", "Corpus", Level.DIALOGUE, "corpus_id"),
-    Facet("language", "Language", Level.DIALOGUE, "language"),
-    Facet("release", "Publisher's release", Level.RECORD, "release"),
-    Facet("split", "Split", Level.RECORD, "split", "By the publisher's name."),
-    Facet("turns", "Turns", Level.LENGTH, f"case {_CASES} else '0' end"),
-    Facet("role", "Role", Level.TURN, "role", "Who says a turn; with a search, one that was found."),
-    Facet(
-        "speaker",
-        "Speaker",
-        Level.TURN,
-        "known_name",
-        "By name, of those who are known in every conversation: an alias may be another person's in the next. "
-        "With a search, of a turn that was found.",
-    ),
-    Facet("label", "Label", Level.LABEL, "scheme || '=' || label", "Given by anybody, anywhere in the conversation."),
-    Facet(
-        "majority",
-        "Majority label",
-        Level.MAJORITY,
-        "case when is_tied then scheme || ' tied' else scheme || '=' || majority_label end",
-        "Of a turn, in the default publication, where two or more annotators labelled it.",
-        is_asked=True,
-    ),
-    Facet(
-        "changed",
-        "Changed label",
-        Level.CHANGE,
-        "case when is_majority_changed "
-        "then scheme || ': ' || majority_before || ' \N{RIGHTWARDS ARROW} ' || majority_after end",
-        "The majority label of a turn, first in the default publication, then in another.",
-        is_asked=True,
-    ),
-    Facet(
-        "outcome",
-        "Outcome",
-        Level.WHOLE,
-        "name || '=' || label",
-        "Labels of the whole conversation or of its record, and answers of tasks about the whole.",
-        is_asked=True,
-    ),
+FACETS = tuple(
+    Facet(**{**facet, "level": Level[facet["level"]]})
+    for facet in tomllib.loads(Path(__file__).with_name("facets.toml").read_text(encoding="utf-8"))["facets"]
 )
 
 

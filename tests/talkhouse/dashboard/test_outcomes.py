@@ -51,6 +51,11 @@ def test_choices_of_the_address_are_counted_and_listed(two_runs: Compared, monke
     shown = words(html(page))
     assert shown.count("gold : ") == len(alike)
     assert f"gold : {label} careful is" in shown
+    # No dialogue of this corpus has a time.
+    assert not page.date_input
+    assert "No example is of a dialogue that begins on these days." in [
+        info.value for info in draw("errors", **RUNS, since="2020-01-01").info
+    ]
     # A value that there is not, as of another run, chooses nothing.
     assert not draw("errors", **RUNS, by_answer="none", page="99").exception
 
