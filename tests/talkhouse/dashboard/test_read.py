@@ -109,7 +109,8 @@ def attributes(con: Connection) -> dict[str, dict[str, list[dict[str, str | None
     queries = (
         "select dialogue_id, corpus_id as corpus, language from main.dialogues",
         "select dialogue_id, release, split from main.records where dialogue_id is not null",
-        "select dialogue_id, role, if(is_anonymous, null, coalesce(speakers.name, speakers.native_id)) as speaker, text "
+        "select dialogue_id, role, text, "
+        "if(is_anonymous, null, coalesce(speakers.name, speakers.native_id)) as speaker "
         "from main.turns left join main.speakers using (speaker_id)",
         "select dialogue_id, scheme || '=' || label as label from main.annotations where dialogue_id is not null",
         "select dialogue_id, count(*) as length from main.turns group by all",
