@@ -52,42 +52,9 @@ class Order:
         return "select * from kept_keys" if self.is_kept else self.keys
 
 
-# As many of each corpus among the first ones, whatever its size; an order by md5 takes ten times as long.
-_MIXED = """
-select dialogue_id, hash(dialogue_id) / 18446744073709551616.0 * dialogue_count as place, null::integer as turn_index
-from main.dialogues
-inner join (select corpus_id, count(*) as dialogue_count from main.dialogues group by corpus_id) using (corpus_id)
-"""
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
-_IDS = "select dialogue_id, 0 as place, null::integer as turn_index from chosen"
-
-_LENGTHS = """
-select dialogue_id, {}count(*) as place, null::integer as turn_index
-from main.turns semi join chosen using (dialogue_id)
-group by dialogue_id
-"""
-
-_DISAGREEMENT = f"""
-select dialogue_id, -avg(entropy) as place, min_by(turn_index, (-entropy, turn_index)) as turn_index
-from {AGREEMENT}
-where turn_index is not null
-group by dialogue_id
-"""
-
-_CHANGES = f"""
-select dialogue_id, -avg(change) as place, min_by(turn_index, (-change, turn_index)) as turn_index
-from {CHANGES}
-group by dialogue_id
-"""
-
-ORDERS = {
-    MIXED: Order("A mix of corpora", _MIXED),
-    "disagreement": Order("Most disagreement", _DISAGREEMENT, "mean entropy of a turn: {:.2f} bits", is_kept=True),
-    "change": Order("Most changed labels", _CHANGES, "votes of a turn that changed: {:.0%}", is_kept=True),
-    "long": Order("Longest", _LENGTHS.format("-")),
-    "short": Order("Shortest", _LENGTHS.format("")),
-    "id": Order("Id", _IDS),
-}
+ORDERS = {name: Order(**order) for name, order in _TABLES["orders"].items()}
 """The orders by their names in the address."""
 
 
@@ -160,10 +127,7 @@ class Facet:
         return f"list_contains(${self.name}::varchar[], {self.value})"
 
 
-FACETS = tuple(
-    Facet(**{**facet, "level": Level[facet["level"]]})
-    for facet in tomllib.loads(Path(__file__).with_name("facets.toml").read_text(encoding="utf-8"))["facets"]
-)
+FACETS = tuple(Facet(**{**facet, "level": Level[facet["level"]]}) for facet in _TABLES["facets"])
 
 
 @dataclass(frozen=True)
