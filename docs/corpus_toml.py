@@ -48,6 +48,7 @@ _TYPES = {
     "values": "table of texts, whole numbers, true, false",
     "texts": "text, or list of texts",
     "regex": "regular expression",
+    "count": "whole number, from 1",
 }
 
 _HEAD = """\

@@ -150,7 +150,7 @@ def _labels(guessed: Guess, rest: Iterable[FieldProfile]) -> list[GuessedLabels]
         is_boolean = set(profile.types) <= {"boolean", "null"} and bool(profile.types["boolean"])
         if is_boolean and as_words(profile.name) in _THUMBS and guessed.format in ("pairs", "chat", "sharegpt"):
             of_answers.append(GuessedLabels("desirable", "response", (profile.name,), ("true", "false"), _KTO))
-        elif is_label and (are_words or is_boolean):
+        elif is_label and (are_words or is_boolean or _scale_of(profile)):
             schemes.setdefault(scheme_word(profile.name).rstrip("0123456789").rstrip("_"), []).append(profile)
     others = [
         GuessedLabels(scheme, on, tuple(field.name for field in fields), _words(fields))
@@ -164,7 +164,22 @@ _KTO = {"true": "The answer is desirable.", "false": "It is not."}
 """Kahneman-Tversky optimisation trains on an answer with true or false: TRL calls it label, LLaMA-Factory kto_tag."""
 
 
-def _words(fields: Iterable[FieldProfile]) -> tuple[str, ...]:
+_SCALE = ("1", "2", "3", "4", "5")
+
+
+def _scale_of(profile: FieldProfile) -> tuple[str, ...]:
+    """Return the points of a scale from 1 to 5, in their order, where all values are some of them; else nothing."""
+    if {*profile.types} <= {"number", "null"} and isinstance(profile.low, int) and isinstance(profile.high, int):
+        are_points = profile.low >= 1 and profile.high <= len(_SCALE)
+    else:
+        words = {word for word in profile.words if word}
+        are_points = {*profile.types} <= {"text", "null"} and bool(words) and words <= {*_SCALE}
+    return _SCALE if are_points else ()
+
+
+def _words(fields: Sequence[FieldProfile]) -> tuple[str, ...]:
+    if all(map(_scale_of, fields)):
+        return _SCALE
     words = [word for field in fields for word in (("true", "false") if field.types["boolean"] else field.words)]
     return tuple(dict.fromkeys(word for word in words if word))
 

@@ -328,7 +328,7 @@ def _with_turns(samples: Samples, found: Meanings, form: Any, path: JsonPath, re
         roles=found.roles,
         times={**guess.times, **found.times},
         remarks={**found.remarks, **guess.remarks},
-        notes={"turn": found.notes} if found.notes else {},
+        notes={**guess.notes, **({"turn": found.notes} if found.notes else {})},
         turns=found.dialogues.turns,
     )
 
@@ -428,7 +428,7 @@ def turns(samples: Samples) -> Guess | None:
         return None
     found = with_reverse(replace(found, turn=replace(found.turn, order=found.turn.order or order)))
     taken = [*together, *paths_of(found.turn).values()]
-    fields, times = about_dialogues(Records(dialogue[0] for dialogue in dialogues), taken)
+    fields, start = about_dialogues(Records(dialogue[0] for dialogue in dialogues), taken, are_columns=True)
     fields = _constant(replace(fields, id=together[0] if together else None), dialogues)
     size = evidence.groups(dialogues)
     choices = () if order else _choices(files, records, together)
@@ -449,8 +449,8 @@ def turns(samples: Samples) -> Guess | None:
         found.speaker,
         dialect=samples[0].dialect,
         roles=found.roles,
-        times={**(times if fields.started_at else {}), **found.times},
-        remarks={**found.remarks, "dialogue.id": remark},
+        times={**(start.times if fields.started_at else {}), **found.times},
+        remarks={**found.remarks, **start.remarks, "dialogue.id": remark},
         notes={table: lines for table, lines in (("dialogue", choices), ("turn", found.notes)) if lines},
         together=tuple(together),
         turns=found.dialogues.turns,

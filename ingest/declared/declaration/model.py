@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import EllipsisType
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from talkhouse.schema.errors import RegistryError
 
@@ -328,6 +328,19 @@ class DeclaredTask:
     description: str = ""
 
 
+DrawnKind: TypeAlias = Literal["number", "table", "bar", "line", "heatmap"]
+DrawnGrain: TypeAlias = Literal["year", "month", "week", "day", "hour", "weekday"]
+"""Kinds of charts, and units of a time along one."""
+
+
+@dataclass(frozen=True)
+class DeclaredChart:
+    """A ``[[charts]]``: what it says stands in the dashboard of the corpus, and is checked there."""
+
+    line: int
+    values: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class Declaration:
     """A corpus as ``corpus.toml`` declares it."""
@@ -362,6 +375,7 @@ class Declaration:
     start_ms, end_ms -> ``seconds`` or a pattern of a clock; else they are whole milliseconds."""
     annotations: tuple[Annotations, ...] = ()
     tasks: tuple[DeclaredTask, ...] = ()
+    charts: tuple[DeclaredChart, ...] = ()
     description: str = ""
     homepage: str = ""
     licence: str = NOT_STATED

@@ -152,6 +152,13 @@ def _draw(opened: ServedWarehouse, shown: ShownOutcomes, *, has_links: bool) -> 
     # Above the choices, as it is the answer; drawn after them, as it depends on them.
     place = st.container()
     choices, order = _choose(shown)
+    state = ErrorsState.current()
+    state.draw_days(opened, [shown.task.partition(".")[0]])
+    if (dialogues := state.dialogues(opened)) is not None:
+        shown = shown.of(dialogues)
+    if shown.rows.is_empty():
+        st.info("No example is of a dialogue that begins on these days.")
+        return
     with place:
         _draw_counts(shown, choices, has_links=has_links)
     rows = outcomes.ordered(shown, outcomes.chosen(shown, choices), order)

@@ -20,7 +20,7 @@ from streamlit.testing.v1.element_tree import Checkbox
 from talkhouse import migrations
 from talkhouse.dashboard.links import SCRIPT
 from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, ConversationSelection
-from talkhouse.dashboard.reading.talk import DialogueReading, talk_html
+from talkhouse.dashboard.reading.talk import DialogueReading, speaker_looks, talk_html
 from talkhouse.dialogues.dialogue import show
 from talkhouse.dialogues.schemes import label_colours
 from talkhouse.escaping import visible
@@ -109,7 +109,8 @@ def attributes(con: Connection) -> dict[str, dict[str, list[dict[str, str | None
     queries = (
         "select dialogue_id, corpus_id as corpus, language from main.dialogues",
         "select dialogue_id, release, split from main.records where dialogue_id is not null",
-        "select dialogue_id, role, if(is_anonymous, null, name) as speaker, text "
+        "select dialogue_id, role, text, "
+        "if(is_anonymous, null, coalesce(speakers.name, speakers.native_id)) as speaker "
         "from main.turns left join main.speakers using (speaker_id)",
         "select dialogue_id, scheme || '=' || label as label from main.annotations where dialogue_id is not null",
         "select dialogue_id, count(*) as length from main.turns group by all",
@@ -556,3 +557,14 @@ def test_an_odd_name_is_a_choice(read: Read, odd: Path, text: str) -> None:
     assert f"{visible(text)} (2)" in choices(page)
     labels = [element.proto.label for kind in ("page_link", "checkbox") for element in page.get(kind)]
     assert not [label for label in labels if re.search(r"(?<!\\):material|(?<!\\)\*\*|(?<!\\)<|(?<!\\)`", label)]
+
+
+def test_agents_stand_on_their_side_whoever_they_are() -> None:
+    turns = [("c", "customer"), ("a1", "agent"), ("c", "customer"), ("a2", "agent")]
+    found = {
+        "participants": [{"speaker_id": name, "kind": "human"} for name in ("c", "a1", "a2")],
+        "turns": [{"speaker_id": name, "speakers": None, "role": role} for name, role in turns],
+    }
+    assert speaker_looks(found) == {"c": "s0", "a1": "s1 right", "a2": "s2 right"}
+    found["turns"].append({"speaker_id": "b", "speakers": None, "role": "bot"})
+    assert not [look for look in speaker_looks(found).values() if "right" in look], "three roles have no two sides"
