@@ -38,7 +38,7 @@ _SAME: Mapping[str, dict[str, Any]] = yaml.safe_load(
 
 
 def _same(kind: str) -> dict[str, Any]:
-    """Return what is the same in everything of a kind: a copy, since YAML would write one object as a reference."""
+    """Return the settings that all of a kind share: a copy, since YAML would write one object as a reference."""
     return deepcopy(_SAME[kind])
 
 
