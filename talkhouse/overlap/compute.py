@@ -13,24 +13,9 @@ import duckdb
 from talkhouse.export.export import check_output
 from talkhouse.overlap.matches import create_matches, insert_examples
 from talkhouse.overlap.near import PAIRED, add_pairs, create_near, write_pairs
-from talkhouse.overlap.overlap_file import (
-    FORMAT,
-    create_tables,
-    kept_run,
-    open_overlap,
-    path_for,
-    path_to_read,
-    tables,
-)
+from talkhouse.overlap.overlap_file import FORMAT, create_tables, kept_run, open_overlap, path_for, path_to_read, tables
 from talkhouse.overlap.request import OverlapRequest, Unit
-from talkhouse.overlap.units import (
-    FAMILIES,
-    SHORT,
-    create_paths,
-    create_places,
-    create_turn_texts,
-    create_units,
-)
+from talkhouse.overlap.units import FAMILIES, SHORT, create_paths, create_places, create_turn_texts, create_units
 from talkhouse.schema.errors import UsageError, closest, listed
 from talkhouse.schema.sql import identifier, insert, literal, quoted
 from talkhouse.schema.sql_files import sql_of
