@@ -34,9 +34,12 @@ def pages() -> dict[Path, Path]:
         Path("migrations", "README.md"): Path("migrations.md"),
         **{path.relative_to(ROOT): Path("corpora", f"{path.parent.name}.md") for path in corpora},
         **{path.relative_to(ROOT): Path("examples", f"{path.parent.name}.md") for path in examples},
-        **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.md"))},
-        **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.png"))},
-        **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.glob("*.json"))},
+        **{
+            path.relative_to(ROOT): path.relative_to(DOCS)
+            for pattern in ("**/*.md", "**/*.png", "*.json", "notebooks/*.ipynb")
+            for path in sorted(DOCS.glob(pattern))
+            if not path.match("notebooks/*.md")  # what the notebooks are made from
+        },
     }
 
 
