@@ -209,5 +209,5 @@ def test_every_program_of_the_recipes_works(program: str, folder: Path) -> None:
 def test_links_inside_the_documents_lead_somewhere() -> None:
     readmes = (path for folder in ("ingest", "examples") for path in (ROOT / folder).rglob("README.md"))
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *readmes]:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        for target in re.findall(r'(?:\]\(|src="|srcset=")(?!https?:)([^)#"]+)', page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page}: {target}"

@@ -129,6 +129,6 @@ def shown(notebook: Path) -> tuple[list[str], int]:
 def test_the_notebooks_are_what_happens(tmp_path: Path) -> None:
     with_jupyter = ["uv", "run", "--isolated", "--with", "nbclient", "--with", "ipykernel"]
     outside.run([*with_jupyter, "python", "-m", "docs.notebooks.make", str(tmp_path)], ROOT)
-    made = {path.name: shown(path) for path in tmp_path.glob("*.ipynb")}
-    assert made == {path.name: shown(path) for path in (DOCS / "notebooks").glob("*.ipynb")}
-    assert {name: pictures for name, (_, pictures) in made.items()} == {"researcher.ipynb": 2, "trainer.ipynb": 1}
+    executed = {path.name: shown(path) for path in tmp_path.glob("*.ipynb")}
+    assert executed == {path.name: shown(path) for path in (DOCS / "notebooks").glob("*.ipynb")}
+    assert {name: pictures for name, (_, pictures) in executed.items()} == {"researcher.ipynb": 2, "trainer.ipynb": 1}
