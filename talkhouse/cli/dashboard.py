@@ -114,7 +114,7 @@ def report_command(
 
     The page has the corpora with their charts, splits and gold labels, how well annotators agree, findings and checks,
     a dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
-    asks nothing of the network. Where talkhouse overlap has written its file beside the warehouse, it has the matrix of
+    loads nothing from the network. Where talkhouse overlap has written its file next to the warehouse, it has the matrix of
     places too. Two reports on one build, and one overlap, are equal to the byte.
 
     With --site, DIR is a folder with the same on several pages, a page for each corpus, task and split, and dialogues

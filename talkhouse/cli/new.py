@@ -79,7 +79,7 @@ def of_folder(folder: Path, known: bool, as_json: bool) -> None:
     DIR is a folder of files (JSON, JSON Lines, CSV, TSV, Parquet, each also as .gz, and archives), named by the
     corpus's id. Some of its files are read, 8 MB at most. The result is a proposal: each guess has next to it what
     speaks for it, and what you have to decide or fill in is marked 'to decide' or 'to do'. Where an assistant answers,
-    or answers are compared, that is declared as a task. Beside it stands .corpus.schema.json, by which editors complete
+    or answers are compared, that is declared as a task. Next to it is .corpus.schema.json, by which editors complete
     and check it.
 
     Where the files have the names and the fields of a corpus whose page comes with Talkhouse, you are asked whether

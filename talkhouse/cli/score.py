@@ -120,7 +120,7 @@ def command(
     label files, a world log, an array (.npy), one score per line.
 
     Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
-    random order of the tied gives on average, with the best and the worst order beside it.
+    random order of the tied gives on average, with the best and the worst order next to it.
 
     --against also reports the numbers without the examples that talkhouse overlap finds in your training data, and for
     these alone.

@@ -155,7 +155,7 @@ def _beside(table: DeclarationTable, key: str) -> JsonPath | None:
     if not from_record or not names:
         return None
     if names[-1] is not None or not all(isinstance(name, str) for name in names[:-1]):
-        table.wrong(key, "a list beside the turns, such as '$.speakers[*]', or a path inside the turn")
+        table.wrong(key, "a list next to the turns, such as '$.speakers[*]', or a path inside the turn")
     return names[:-1]
 
 

@@ -253,7 +253,7 @@ input_limit = click.option(
     help=f"Raise a limit on what is read; only for files that you trust (may be repeated). Defaults: {described()}.",
 )
 follow_links = flag(
-    LINKS_OPTION, help="Also follow links that lead outside the named folder; only if you trust whoever made it."
+    LINKS_OPTION, help="Also follow links that lead outside the named folder; only if you trust its author."
 )
 no_wait = flag("--no-wait", help="If another build is running, report it and stop instead of waiting for it.")
 dry_run = flag("--dry-run", help="Show what would be published, without publishing it.")

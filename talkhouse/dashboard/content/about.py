@@ -64,7 +64,7 @@ def page() -> None:
         st.warning(plain(str(error)))
         return
     if not found:
-        st.info("There are no releases beside this warehouse. Make one with: `talkhouse release create NAME`")
+        st.info("There are no releases next to this warehouse. Make one with: `talkhouse release create NAME`")
         return
     newest = found[::-1][:_SHOWN]
     st.table(

@@ -94,7 +94,7 @@ def _of_files(opened: ServedWarehouse) -> ShownOutcomes | None:
     split = _part(columns, "split", "Split", [size.split for size in of])
     files = [
         st.file_uploader(label, key=f"file_{side}", max_upload_size=outcomes.MOST_MEGABYTES)
-        for side, label in (("first", "Predictions"), ("second", "Beside them (if you like)"))
+        for side, label in (("first", "Predictions"), ("second", "Compare with (optional)"))
     ]
     st.caption(
         "They are read as talkhouse score reads them, and not kept: after you have left the page or loaded it anew, "

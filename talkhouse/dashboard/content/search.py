@@ -95,7 +95,7 @@ def page() -> None:
             elif state.text and not state.like and not text_model():
                 st.info(
                     "To find words by meaning, the pages need the model that the vectors were made by: start them with "
-                    "`TALKHOUSE_MODEL=FOLDER`. Or search by words, and choose ≈ beside a turn."
+                    "`TALKHOUSE_MODEL=FOLDER`. Or search by words, and choose ≈ next to a turn."
                 )
             else:
                 _draw_found(here, opened, state)
@@ -141,7 +141,7 @@ def _draw_input(state: SearchState, without_vectors: str) -> None:
     st.caption(
         "Turns, candidates and personas of all corpora that have any of these words, by BM25: the rarer a word, the "
         "more often it is there, and the shorter the text, the higher. A word that more than a tenth of all texts have "
-        "finds none beside a rarer one."
+        "finds none alongside a rarer one."
     )
 
 
@@ -156,7 +156,7 @@ def _missing(_opened: ServedWarehouse, version: Version, _file: FileBeside, besi
 def _draw_making(why: str) -> None:
     """Draw the reason why there is no index, and the button that makes it, by a command."""
     name = INDEX.path(warehouse.path()).name
-    st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(name)}")
+    st.info(f"{why[:1].upper()}{why[1:]}. It is a file next to the warehouse: {plain(name)}")
     if st.button("Make the index", key="make_index", icon=":material/build:", type="primary"):
         place = st.empty()
         with temporary_folder() as folder:
