@@ -216,7 +216,7 @@ against = click.option(
 )
 accept_terms = flag("--accept-terms", help="Accept the terms of the corpora; without it, they are shown.")
 escape_formulas = flag(
-    "--escape-formulas", help="In CSV and TSV, put an apostrophe before texts that a spreadsheet takes for formulas."
+    "--escape-formulas", help="In CSV and TSV, put an apostrophe before texts that look like formulas."
 )
 max_quarantine = click.option(
     "--max-quarantine",

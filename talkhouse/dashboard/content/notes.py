@@ -39,8 +39,8 @@ def page() -> None:
     st.title("Notes", anchor=False)
     st.caption(
         "Labels and words that were written on turns and conversations, in Read or by talkhouse notes. They are in "
-        f"{plain(path().name)} next to the warehouse. Builds do not touch it, and no corpus contains them. Where the text has "
-        "changed since, has moved or is gone, the list says so."
+        f"{plain(path().name)} next to the warehouse, which builds do not touch. If a text has changed since, has "
+        "moved or is gone, the list says so."
     )
     draw_wrong()
     opened = warehouse.current()
