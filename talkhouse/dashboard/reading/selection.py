@@ -97,7 +97,7 @@ def rows(opened: ServedWarehouse, name: str, sql: str, values: Mapping[str, obje
         return frame(con, sql, dict(values))
 
 
-@st.cache_resource(max_entries=len(ORDERS), show_spinner="Comparing the conversations")
+@st.cache_resource(max_entries=len(ORDERS), show_spinner="Comparing the dialogues")
 def _keys(_opened: ServedWarehouse, version: Version, name: str) -> pl.DataFrame:  # noqa: ARG001
     # By the version, and not by what has it open, are keys known again.
     with _opened.connection() as con:
@@ -170,10 +170,10 @@ FACETS = (
         "Speaker",
         Level.TURN,
         "known_name",
-        "By name, of those who are known in every conversation: an alias may be another person's in the next. "
+        "By name, of those who are known in every dialogue: an alias may be another person's in the next. "
         "With a search, of a turn that was found.",
     ),
-    Facet("label", "Label", Level.LABEL, "scheme || '=' || label", "Given by anybody, anywhere in the conversation."),
+    Facet("label", "Label", Level.LABEL, "scheme || '=' || label", "Given by anybody, anywhere in the dialogue."),
     Facet(
         "majority",
         "Majority label",
@@ -196,7 +196,7 @@ FACETS = (
         "Outcome",
         Level.WHOLE,
         "name || '=' || label",
-        "Labels of the whole conversation or of its record, and answers of tasks about the whole.",
+        "Labels of the whole dialogue or of its record, and answers of tasks about the whole.",
         is_asked=True,
     ),
 )
