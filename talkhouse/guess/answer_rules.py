@@ -126,7 +126,7 @@ def _pair(samples: Samples, fit: Callable[[Records, JsonPath], bool]) -> Guess |
     reason = f"each record has {dotted(prompt)} and {dotted(response)}"
     guess = replace(with_dialogue(samples, "pairs", reason, [*paths, query, system, history]), pair=fields)
     others = records.named(_DIALOGUES, [*paths, query, system, history])
-    notes = tuple(f"to decide: {dotted(path)} beside them may be the dialogue, and is not read" for path in others)
+    notes = tuple(f"to decide: {dotted(path)} next to them may be the dialogue, and is not read" for path in others)
     return replace(guess, notes={**guess.notes, "pair": notes}) if notes else guess
 
 

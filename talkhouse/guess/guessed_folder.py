@@ -175,7 +175,7 @@ def _look(seen: Sequence[SourceFile], left: dict[str, str]) -> Look:
     for paths in folders.values():
         first, *others = [name for name in CONVOKIT_FILES if name in paths] or [""]
         if first in CONVOKIT_FILES[:2] and len(others) > 1:
-            guessed = Guess("convokit", f"it has {', '.join(others)} beside {first}")
+            guessed = Guess("convokit", f"it has {', '.join(others)} next to {first}")
             return Look(guessed, left=left, samples=_samples(list(paths.values()), readable), sources=by_path)
     found = _judged(_samples(_some(readable), readable), list(readable), left)
     found.sources = by_path

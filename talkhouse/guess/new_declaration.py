@@ -296,7 +296,7 @@ def _labels(labels: GuessedLabels) -> Iterator[str]:
         f"columns = [{names}]" if len(labels.columns) > 1 else f"label = {names}",
     ]
     if labels.meanings:
-        yield "[[annotations]]  # to decide: taken for KTO's true or false beside an answer"
+        yield "[[annotations]]  # to decide: taken for KTO's true or false with an answer"
         yield from (lines[0], 'description = "Whether the answer is desirable."', *lines[1:], f"labels = {{ {words} }}")
         return
     yield "# [[annotations]]  # to do, if these are labels"

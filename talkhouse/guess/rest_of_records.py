@@ -109,7 +109,7 @@ def _evidence(guessed: Guess, records: Records) -> dict[str, str]:
 def _of_roles(guessed: Guess) -> dict[str, str]:
     """Return the reason why a system is the assistant: in task-oriented dialogues there is no other."""
     bots = [word for word, role in guessed.roles.items() if role == "assistant" and word.lower() in ("system", "sys")]
-    return {f"roles.{word}": "to decide: the only role beside the user's" for word in bots}
+    return {f"roles.{word}": "to decide: the only role besides the user's" for word in bots}
 
 
 def _begin_again(guessed: Guess, samples: Samples) -> tuple[Any, str]:

@@ -191,7 +191,7 @@ def test_the_halves_of_a_day_have_words(word: str, hour: int) -> None:
     [
         (LINES % ("", "") + '[markers]\n"A: " = "a"\n', "told apart twice"),
         ('format = "transcript"\n[markers]\n"A: " = "a"\n[turn]\ntext = "said"\n', "without"),
-        (EVENTS.replace('"who"', '"$.who"'), "a list beside the turns"),
+        (EVENTS.replace('"who"', '"$.who"'), "a list next to the turns"),
         (PAIRS.replace('"user"', '"assistant"'), "the same role"),
         (EVENTS + '[times]\nam = "오전"\n', "no form has %p"),
         ('format = "turns"\n[dialogue]\nid = "d"\nfolder = true\n[turn]\ntext = "t"\n', "told apart twice"),

@@ -158,7 +158,7 @@ def _beside(table: DeclarationTable, key: str) -> JsonPath | None:
     if not from_record or not names:
         return None
     if names.count(None) != 1 or names[0] is None or not all(isinstance(name, str | None) for name in names):
-        table.wrong(key, "a list beside the turns, such as '$.speakers[*]', or a path inside the turn")
+        table.wrong(key, "a list next to the turns, such as '$.speakers[*]', or a path inside the turn")
     return names
 
 

@@ -19,7 +19,7 @@ _SIZE = 100
 """Notes on a page."""
 
 _COLUMNS = {
-    "place": "Conversation and turn",
+    "place": "Dialogue and turn",
     "label": "Label",
     "note": "Note",
     "state": "Text",
@@ -40,9 +40,9 @@ def page() -> None:
     """Draw the notes that are chosen."""
     st.title("Notes", anchor=False)
     st.caption(
-        "Labels and words that were written on turns and conversations, in Read or by talkhouse notes. They are in "
-        f"{plain(path().name)} beside the warehouse, which builds do not touch, and in no corpus. Where the text has "
-        "changed since, has moved or is gone, the list says so."
+        "Labels and words that were written on turns and dialogues, in Read or by talkhouse notes. They are in "
+        f"{plain(path().name)} next to the warehouse, which builds do not touch. If a text has changed since, has "
+        "moved or is gone, the list says so."
     )
     draw_wrong()
     opened = warehouse.current()

@@ -55,7 +55,7 @@ _SHOWN = 100_000
 
 def draw_source(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
     """Draw the record, named as for ``talkhouse show --raw``; raises UsageError if there is none."""
-    back = "Conversation" if state.dialogue or state.record else "List"
+    back = "Dialogue" if state.dialogue or state.record else "List"
     state.shown(source="").link(here, back, icon=":material/arrow_back:")
     st.html(f'<h1 class="title" dir="auto">{html(state.source)}</h1>')
     record = _record(opened, opened.version, state.source)

@@ -98,8 +98,8 @@ def page() -> None:
                 st.info(plain(f"{without_vectors[:1].upper()}{without_vectors[1:]}."))
             elif state.text and not state.like and not text_model():
                 st.info(
-                    "To find words by meaning, the pages need the model that the vectors were made by: start them with "
-                    "`TALKHOUSE_MODEL=FOLDER`. Or search by words, and choose ≈ beside a turn."
+                    "To find words by meaning, the pages need the model that made the vectors: start them with "
+                    "`TALKHOUSE_MODEL=FOLDER`. Or search by words, and choose ≈ next to a turn."
                 )
             else:
                 _draw_found(here, opened, state)
@@ -134,7 +134,7 @@ def _draw_input(state: SearchState, without_vectors: str) -> None:
         )
     else:
         st.caption(
-            "To find turns by meaning too, keep a vector for each: `talkhouse vectors FILE`, or `--model FOLDER`."
+            "To find turns by meaning as well, add a vector for each: `talkhouse vectors FILE`, or `--model FOLDER`."
         )
     if state.by == "meaning":
         st.caption(
@@ -145,7 +145,7 @@ def _draw_input(state: SearchState, without_vectors: str) -> None:
     st.caption(
         "Turns, candidates and personas of all corpora that have any of these words, by BM25: the rarer a word, the "
         "more often it is there, and the shorter the text, the higher. A word that more than a tenth of all texts have "
-        "finds none beside a rarer one."
+        "finds none alongside a rarer one."
     )
 
 
@@ -160,7 +160,7 @@ def _missing(_opened: ServedWarehouse, version: Version, _file: FileBeside, besi
 def _draw_making(why: str) -> None:
     """Draw the reason why there is no index, and the button that makes it, by a command."""
     name = INDEX.path(warehouse.path()).name
-    st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(name)}")
+    st.info(f"{why[:1].upper()}{why[1:]}. It is a file next to the warehouse: {plain(name)}")
     if st.button("Make the index", key="make_index", icon=":material/build:", type="primary"):
         place = st.empty()
         with temporary_folder() as folder:
@@ -202,7 +202,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
             for hit in found.hits:
                 _draw_hit(hit, state.by)
         if not found.hits and not is_by_meaning:
-            st.info("No text has these words. Remove a filter, or search for others.", icon=":material/search_off:")
+            st.info("No text has these words. Remove a filter, or try other words.", icon=":material/search_off:")
         pages = min(-(-found.texts // _SIZE), _PAGES)
         if pages > 1 and found.hits:
             state.shown(page=min(state.page, pages)).draw(st.pagination, "page", pages)
@@ -266,7 +266,7 @@ def _draw_turn(opened: ServedWarehouse, state: SearchState, found: RankedMatches
     name = f'<a href="{address}">{html(state.like)} {state.turn}</a>'
     for (text,) in rows.iter_rows():
         quote = tag("span", "said", snippet(text or "", [], 0), ' dir="auto"')
-        about = "Texts with the most telling words of" if found.words else "No other text has a word of"
+        about = "Texts with the most characteristic words of" if found.words else "No other text has a word of"
         about = "Turns that are nearest in meaning to" if state.by == "meaning" else about
         st.html(tag("div", "found", tag("div", "line hit", f"{about} {name}: {quote}")))
 

@@ -40,7 +40,7 @@ def draw_search(state: ReadState) -> None:
             st.text_input,
             "text",
             "Search for a text or an id",
-            placeholder="A text, or the id of a conversation",
+            placeholder="A text, or the id of a dialogue",
             label_visibility="collapsed",
             icon=":material/search:",
         )
@@ -61,7 +61,7 @@ def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
     """Draw the number of conversations, their order, and links to other choices."""
     chosen = sum(map(len, state.choices.values()))
     with st.container(horizontal=True, vertical_alignment="center", key="summary"):
-        st.markdown(f"**{number:,}** conversation{'' if number == 1 else 's'}", width="content")
+        st.markdown(f"**{number:,}** dialogue{'' if number == 1 else 's'}", width="content")
         names = list(ORDERS)
         state.draw(
             st.selectbox,
@@ -183,9 +183,9 @@ def _files(selection: ConversationSelection) -> Iterator[download.DownloadFile]:
 
 def _draw_nothing(state: ReadState) -> None:
     if state.choices or state.text or state.days:
-        message = "No conversation matches. Remove a filter, or search for another text."
+        message = "No dialogue matches. Remove a filter, or search for another text."
     else:
-        message = "The warehouse has no conversations yet. Build it with: talkhouse build"
+        message = "The warehouse has no dialogues yet. Build it with: talkhouse build"
     st.info(message, icon=":material/search_off:")
 
 

@@ -82,7 +82,7 @@ def rows(opened: ServedWarehouse, name: str, sql: str, values: Mapping[str, obje
         return frame(con, sql, dict(values))
 
 
-@st.cache_resource(max_entries=len(ORDERS), show_spinner="Comparing the conversations")
+@st.cache_resource(max_entries=len(ORDERS), show_spinner="Comparing the dialogues")
 def _keys(_opened: ServedWarehouse, version: Version, name: str) -> pl.DataFrame:  # noqa: ARG001
     # By the version, and not by what has it open, are keys known again.
     with _opened.connection() as con:

@@ -183,13 +183,13 @@ def test_the_list_leads_to_every_conversation_and_counts_them(read: Read, sample
         known = [row[0] for row in con.execute("select dialogue_id from main.dialogues order by all").fetchall()]
     assert sorted(conversations(page)) == known
     assert conversations(read(sample, sort="id")) == known
-    assert page.markdown[0].value == f"**{len(known)}** conversations"
+    assert page.markdown[0].value == f"**{len(known)}** dialogues"
     assert {"dbdc3 (13)", "mantis (12)", "5 to 9 (26)"} <= set(choices(page))
 
 
 def test_a_choice_that_leaves_nothing_is_shown_and_can_be_taken_back(read: Read, sample: Path) -> None:
     page = read(sample, corpus=["no such *corpus*"])
-    assert "No conversation matches" in messages(page)
+    assert "No dialogue matches" in messages(page)
     assert links(page)["Clear all"] == {}
     choices(page)["no such *corpus* (0)"].uncheck().run()
     assert dict(page.query_params) == {}
@@ -449,7 +449,7 @@ def test_the_source_is_offered_as_published(read: Read, sample: Path, con: Conne
     published = raw(con, name)
     assert page.code[0].value == published.decode()
     assert page.get("download_button")[0].proto.label == f"Download ({len(published):,} bytes)"
-    assert links(page) == {"Conversation": {"record": [name]}}
+    assert links(page) == {"Dialogue": {"record": [name]}}
 
 
 # What is in the warehouse
@@ -472,11 +472,11 @@ def test_a_new_build_is_shown_and_an_open_conversation_that_is_gone_is_explained
         shutil.copytree(sample_of(corpora()[name]), tmp_path / "data" / name)
     rebuild(tmp_path / "data")
     page, talk = read(tmp_path / "w.duckdb"), read(tmp_path / "w.duckdb", dialogue=TALK)
-    assert page.markdown[0].value == "**17** conversations"
+    assert page.markdown[0].value == "**17** dialogues"
     assert not talk.error
     shutil.rmtree(tmp_path / "data" / "dbdc3")
     rebuild(tmp_path / "data", remove=("dbdc3",))
-    assert page.run().markdown[0].value == "**4** conversations"
+    assert page.run().markdown[0].value == "**4** dialogues"
     assert f"no dialogue or record '{TALK}'" in messages(talk.run())
 
 
