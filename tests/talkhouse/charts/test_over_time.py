@@ -188,7 +188,7 @@ def test_dialogues_are_chosen_by_the_days_on_which_they_begin(shop: Path, visit:
     having = [message for chat in chosen for message in chat["messages"] if "kettle" in message["text"].split()]
     assert matches.texts == len(having)
     page = visit(shop, "read", **days)
-    assert any(f"**{len(chosen)}** conversations" in markdown.value for markdown in page.markdown)
+    assert any(f"**{len(chosen)}** dialogues" in markdown.value for markdown in page.markdown)
     assert [str(field.value) for field in page.date_input] == [*days.values()]
     assert not visit(shop, "read", corpus="quiet").date_input
     assert not visit(shop, "read", since="soon").exception
