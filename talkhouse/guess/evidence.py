@@ -6,6 +6,7 @@ from typing import Any
 
 from talkhouse.guess.record_values import path_words
 from talkhouse.ingest.declared.declaration.model import JsonPath
+from talkhouse.schema.toml_files import toml_of
 
 _MOST_WORDS = 4
 _LONGEST_WORD = 20
@@ -73,3 +74,13 @@ def level(path: JsonPath) -> int | None:
     """Return the depth of something in seasons, episodes, scenes, by its name; None where the name says nothing."""
     word = path_words(path).removesuffix("_id").removesuffix("_no").removesuffix("_number")
     return _LEVELS.index(word) if word in _LEVELS else None
+
+
+_DATA: Mapping[str, Any] = toml_of(__file__, "field_names")
+
+NAMES: Mapping[str, tuple[str, ...]] = {meaning: tuple(names) for meaning, names in _DATA.items() if meaning != "pairs"}
+"""Meaning -> names as words, the likeliest first."""
+PAIRS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    meaning: tuple((first, second) for first, second in pairs) for meaning, pairs in _DATA["pairs"].items()
+}
+"""The same of two fields that belong together."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from talkhouse.guess import evidence
-from talkhouse.guess.field_names import NAMES
+from talkhouse.guess.evidence import NAMES
 from talkhouse.guess.record_values import (
     MOST,
     Dialogues,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any
 
-from talkhouse.guess.evidence import share, words
+from talkhouse.guess.evidence import PAIRS, share, words
 from talkhouse.guess.field_meanings import (
     BOTS,
     NOBODY_SPEAKS,
@@ -18,7 +18,6 @@ from talkhouse.guess.field_meanings import (
     role_words,
     with_dialogue,
 )
-from talkhouse.guess.field_names import PAIRS
 from talkhouse.guess.record_values import MOST, are_texts, column
 from talkhouse.guess.sample import Samples
 from talkhouse.ingest.declared.declaration.model import (

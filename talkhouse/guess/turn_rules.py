@@ -7,6 +7,7 @@ from itertools import chain, islice, pairwise
 from typing import Any
 
 from talkhouse.guess import evidence
+from talkhouse.guess.evidence import NAMES
 from talkhouse.guess.field_meanings import (
     DIALOGUES,
     NOBODY_SPEAKS,
@@ -22,7 +23,6 @@ from talkhouse.guess.field_meanings import (
     role_words,
     with_dialogue,
 )
-from talkhouse.guess.field_names import NAMES
 from talkhouse.guess.record_values import (
     MOST,
     Dialogues,
