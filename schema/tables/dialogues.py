@@ -1,4 +1,4 @@
-"""The turns, their speakers and their labels: one row per real conversation, however often it was published."""
+"""One row per real conversation, with its turns, speakers and labels; and what files say: records, examples, personas."""
 
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Column, Double, ForeignKey, ForeignKeyConstraint, Integer
 

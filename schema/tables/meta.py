@@ -1,4 +1,4 @@
-"""Housekeeping, schema ``meta``: builds, source files, findings, and what could not be loaded."""
+"""What a corpus declares of itself, and housekeeping in the schema ``meta``: builds, source files, findings, quarantine."""
 
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Column, Date, Double, ForeignKey, Integer, LargeBinary
 

@@ -1,4 +1,4 @@
-"""A difference in sentences, for a terminal or a page: what changed in a corpus, in a task, and in a text."""
+"""A difference in sentences, for a terminal or as one HTML page without network and script."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,6 @@ from pathlib import Path
 
 from talkhouse.diff.compare import CHANGES, SHOWN, Change, LabelChange
 from talkhouse.diff.difference import Compared, CorpusChange, Difference
-from talkhouse.html_pages import environment, own_parts
 from talkhouse.system.atomic_output import atomic_file
 
 Words = list[tuple[str, str]]
@@ -21,6 +20,14 @@ _THINGS = {
     "main.personas": "persona",
 }
 """Tables whose rows are counted by name, in this order."""
+
+_PIECE = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
+"""A run of letters and digits, a run of blanks, or a single other character."""
+
+_MOST = 4_000_000
+"""The product of the numbers of pieces up to which two texts are compared."""
+
+_TEMPLATES = Path(__file__).with_name("templates")
 
 
 def head(found: Difference) -> str:
@@ -160,13 +167,6 @@ def _shown(label: str | None) -> str:
     return "(none)" if label is None else label
 
 
-_PIECE = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
-"""A run of letters and digits, a run of blanks, or a single other character."""
-
-_MOST = 4_000_000
-"""The product of the numbers of pieces up to which two texts are compared."""
-
-
 def words(before: str | None, after: str | None) -> Words | None:
     """Return the runs of two texts; None if there is one text only, or if both are too long.
 
@@ -236,9 +236,6 @@ def _runs(steps: Words) -> Words:
     return runs
 
 
-_TEMPLATES = Path(__file__).with_name("templates")
-
-
 @dataclass(frozen=True)
 class _PageRows:
     """The rows of a relation that differ in one way."""
@@ -265,6 +262,8 @@ def write_page(found: Difference, output: Path, most: int) -> None:
 
 
 def _render(found: Difference, most: int) -> str:
+    from talkhouse.html_pages import environment, own_parts
+
     moving = [table for table in found.tables if not table.is_still]
     tasks = [task for task in found.tasks if not task.is_still]
     return (

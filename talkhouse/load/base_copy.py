@@ -1,8 +1,13 @@
-"""Begins a staged file as a copy of the published file's bytes, in which only what changed is replaced.
+"""What a staged file begins as: a copy of the published file in which only what changed is replaced, or the template.
 
-That is for a file that a build of this user has published here, untouched since, with the tables, macros and views of
-today's template: the user's cache folder has a note of it. What a stranger may have changed, and what an older
-Talkhouse has made, is copied row by row instead.
+The first is for a file that a build of this user has published here, untouched since, with the tables, macros and views
+of today's template: the user's cache folder has a note of it. What a stranger may have changed, and what an older
+Talkhouse has made, is copied row by row into a copy of the template, a warehouse with all tables, macros, views and
+comments, and no rows.
+
+To make a template takes longer than the rest of a small build, and every build of one Talkhouse needs the same. So that
+of Talkhouse's own SQL is made with the wheel, any other is kept in the user's cache folder, and they are copied; where
+it is in neither, or the copy can't be read, it is made again.
 """
 
 import shutil
@@ -28,6 +33,15 @@ from talkhouse.system.cache import Cache, code_of, key_of
 MOST_FREE = 1 / 3
 """Share of the file that may be free room, and of its sources whose rows may go now; beyond it, all that stays is
 written anew, row by row (as with ``build --compact``)."""
+
+FORMAT = 1
+"""Raised when this module makes another template of the same catalogue; the code of other rooms is hashed."""
+
+KEPT = Cache("template", ".duckdb", most=8)
+"""Each change of a view makes another."""
+
+Splits = Mapping[str, Iterable[str]]
+"""The splits that each corpus declares."""
 
 
 class BaseCopy(NamedTuple):
@@ -93,16 +107,6 @@ def _drop_others(con: duckdb.DuckDBPyConnection, template: Path) -> None:
         for name in con.execute(f"{here} except {there} order by all").fetchall():
             con.execute(f"drop {kind} {quoted(*name)}")
     con.execute("detach template")
-
-
-FORMAT = 1
-"""Raised when this module makes another template of the same catalogue; the code of other rooms is hashed."""
-
-KEPT = Cache("template", ".duckdb", most=8)
-"""Each change of a view makes another."""
-
-Splits = Mapping[str, Iterable[str]]
-"""The splits that each corpus declares."""
 
 
 def open_template(path: Path, catalogue: Catalogue, splits: Splits) -> duckdb.DuckDBPyConnection:

@@ -14,8 +14,7 @@ import duckdb
 from talkhouse.ingest.declared.declaration.model import NOT_STATED
 from talkhouse.ingest.files.disk_files import DiskFile, check_unchanged
 from talkhouse.ingest.files.skipped import DECLARATION
-from talkhouse.ingest.loading.load_corpus import Connect, load_corpus
-from talkhouse.ingest.loading.parts import KeptPart
+from talkhouse.ingest.loading.load_corpus import Connect, KeptPart, load_corpus
 from talkhouse.ingest.loading.vocabulary import complete_vocabulary
 from talkhouse.ingest.loading.workers import Processes, Workers
 from talkhouse.ingest.progress import Progress

@@ -1,4 +1,8 @@
-"""The files of a release: Parquet of the rows of a corpus in a table, and the frame; written, and read in bounds."""
+"""The files of a release, Parquet of the rows of a corpus in a table, and the frame: written, read in bounds, verified.
+
+A release is what it should be where the bytes of its files are, then their rows, and then the contents that it is named
+after. The same is asked of copies of it.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +27,9 @@ from talkhouse.system.files import sha256_of, sync
 from talkhouse.warehouse.content_ids import contents_of
 from talkhouse.warehouse.opened import opened
 from talkhouse.warehouse.rows_hash import VOLATILE, RowsHash, TableHash, corpora_of, corpus_of, rows_hash
+
+POSTGRESQL = ("postgresql://", "postgres://")
+"""How the address of a copy begins."""
 
 
 class WrittenObject(NamedTuple):
@@ -114,10 +121,6 @@ def _problem_of_rows(con: duckdb.DuckDBPyConnection, stored: Stored, table: Rele
         return Problem(table.file, f"can't be read: {str(error).splitlines()[0]}")
     is_same = found == RowsHash(table.rows, table.rows_hash)
     return None if is_same else Problem(table.file, "other rows")
-
-
-POSTGRESQL = ("postgresql://", "postgres://")
-"""How the address of a copy begins."""
 
 
 def differs(store: Path, name: str, other: str) -> list[Problem]:

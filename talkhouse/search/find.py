@@ -1,4 +1,4 @@
-"""Finds texts by their words or meaning in a warehouse, with the files beside it that this needs."""
+"""Finds texts by their words or meaning, with the files beside a warehouse that this needs; and puts turns on a map."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +16,13 @@ from talkhouse.search.text_groups import Choices, TextSearch, check_choices, cho
 from talkhouse.search.text_model import TextModel
 from talkhouse.search.user_vectors import Turn
 from talkhouse.warehouse.opened import Warehouse
+
+_NONE = MappingProxyType({"dialogue": None, "turn": None})
+
+_OTHERS = "(dialogue_id, turn_index) is distinct from ($dialogue::varchar, $turn::integer)"
+
+MOST_ON_MAP = 5_000
+"""Turns that a map shows."""
 
 
 def find_by_words(
@@ -124,10 +131,6 @@ def _nearest(search: TextSearch, vector: Sequence[float], itself: Mapping[str, A
     return replace(every, hits=read_hits(con, found, groups, offset))
 
 
-_NONE = MappingProxyType({"dialogue": None, "turn": None})
-_OTHERS = "(dialogue_id, turn_index) is distinct from ($dialogue::varchar, $turn::integer)"
-
-
 def turns_with_vectors(
     vectors: duckdb.DuckDBPyConnection, choices: Choices, without: Mapping[str, Any] = _NONE
 ) -> RankedMatches:
@@ -140,10 +143,6 @@ def turns_with_vectors(
     )
     total = sum(counts.get(number, 0) for number in chosen_groups(groups, choices))
     return RankedMatches(total, [], counted_facets(groups, counts, choices))
-
-
-MOST_ON_MAP = 5_000
-"""Turns that a map shows."""
 
 
 def turns_on_map(

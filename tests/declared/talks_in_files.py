@@ -8,7 +8,7 @@ from typing import Any
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DeclaredTask, Files
 from talkhouse.ingest.progress import Silent
 from talkhouse.load.run import build
-from talkhouse.warehouse.query_files import task_files
+from talkhouse.warehouse.declared_tasks import task_files
 
 SALON = r"""
 import json

@@ -15,7 +15,7 @@ from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import own_files
 from talkhouse.queries.views import fill_examples
 from talkhouse.schema.sql_files import sql_of
-from talkhouse.warehouse.query_files import task_files
+from talkhouse.warehouse.declared_tasks import task_files
 from tests.conftest import invented_examples
 from tests.declared.talks_in_files import declared
 from tests.queries.bi_rows import A_CORPUS

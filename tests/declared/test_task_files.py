@@ -13,7 +13,7 @@ from talkhouse.charts.declarations import dashboards
 from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DeclaredTask
 from talkhouse.queries.catalogue import Catalogue, catalogue_of
 from talkhouse.queries.files import Files, own_files
-from talkhouse.warehouse.query_files import task_files
+from talkhouse.warehouse.declared_tasks import task_files
 from tests.conftest import invented_examples
 from tests.declared.talks_in_files import build_talks, declared
 

@@ -16,7 +16,7 @@ from talkhouse.charts.query import chart_sql, narrowed
 from talkhouse.charts.questions import is_of_one_dialogue
 from talkhouse.ingest.declared.declaration import read_declaration
 from talkhouse.schema.sql_files import sql_of
-from talkhouse.warehouse.query_files import dashboard_text
+from talkhouse.warehouse.declared_tasks import dashboard_text
 from tests.samples import RELEASES
 
 UNITS = sql_of(__file__, "honest_units")
