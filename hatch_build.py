@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 from sqlalchemy.dialects import registry
 registry.register("talkhouse", "talkhouse.schema.dialect", "TalkhouseDialect")  # it is not installed yet
-from talkhouse.load.template import open_template
+from talkhouse.load.base_copy import open_template
 from talkhouse.ingest.registry import corpora
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.translation.translate import left_out

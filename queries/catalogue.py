@@ -14,25 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
 
+from talkhouse.queries import heads
 from talkhouse.queries.files import DEFAULT_ROOT, Files, QueryFile, files_in, own_files
 from talkhouse.queries.foreign_sql import Refused, Scope, check_expressions, check_macro, check_select, scope_of_files
-from talkhouse.queries.heads import (
-    CheckQuery,
-    ExampleQuery,
-    Kind,
-    LayoutQuery,
-    MacroQuery,
-    MetricQuery,
-    PrintedQuery,
-    Query,
-    ScoreQuery,
-    ViewQuery,
-    broken,
-    is_name,
-    line_of,
-    parse,
-    unknown_name,
-)
 from talkhouse.schema.sql import identifier, literal
 
 FORMAT = 1
@@ -66,28 +50,28 @@ _PLACE = ("path", "sql_line", "head")
 class Catalogue:
     """Everything under the roots."""
 
-    written_macros: tuple[MacroQuery, ...]
-    written_views: tuple[ViewQuery, ...]
-    examples: tuple[ExampleQuery, ...]
-    checks: tuple[CheckQuery, ...] = ()
-    scores: tuple[ScoreQuery, ...] = ()
+    written_macros: tuple[heads.MacroQuery, ...]
+    written_views: tuple[heads.ViewQuery, ...]
+    examples: tuple[heads.ExampleQuery, ...]
+    checks: tuple[heads.CheckQuery, ...] = ()
+    scores: tuple[heads.ScoreQuery, ...] = ()
     """What each example of a task scores: ``<corpus>/scores/<task>.sql``, or a file whose head names its tasks."""
-    metrics: tuple[MetricQuery, ...] = ()
+    metrics: tuple[heads.MetricQuery, ...] = ()
     """The metrics over what examples score: ``metrics/*.sql``, ``<corpus>/metrics/*.sql``."""
-    layouts: tuple[LayoutQuery, ...] = ()
+    layouts: tuple[heads.LayoutQuery, ...] = ()
     """Predictions in a publisher's own layout as a table: ``<corpus>/layouts/*.sql``."""
-    printed: tuple[PrintedQuery, ...] = ()
+    printed: tuple[heads.PrintedQuery, ...] = ()
     """The lines that a publisher's own script prints: ``<corpus>/printed/<task>.sql``."""
-    views_in_files: tuple[ViewQuery, ...] = ()
+    views_in_files: tuple[heads.ViewQuery, ...] = ()
     """The views as their files have them, before the labels of all tasks are written into those that read them."""
 
     @cached_property
-    def macros(self) -> tuple[MacroQuery, ...]:
+    def macros(self) -> tuple[heads.MacroQuery, ...]:
         """The macros in an order in which they can be created; CatalogueError where there is no such order."""
         return _in_order(self.written_macros, {macro.full_name: macro.calls for macro in self.written_macros})
 
     @cached_property
-    def views(self) -> tuple[ViewQuery, ...]:
+    def views(self) -> tuple[heads.ViewQuery, ...]:
         """The views in an order in which they can be created; CatalogueError for broken SQL or no such order."""
         return _in_order(self.written_views, _relations(self.written_views))
 
@@ -120,27 +104,28 @@ def catalogue(roots: Iterable[Path] = (DEFAULT_ROOT,)) -> Catalogue:
 @lru_cache(maxsize=4)
 def catalogue_of(files: Files) -> Catalogue:
     """Parse every SQL file of these; raises CatalogueError with the file's name for the first broken one."""
-    of_folders = tuple(file for file in files if file.is_sql and is_name(file.folder))
+    of_folders = tuple(file for file in files if file.is_sql and heads.is_name(file.folder))
     of_corpora = tuple(file for file in of_folders if file.folder not in (CHECKS, METRICS))
-    views = _parsed(of_corpora, "", ViewQuery)
+    views = _parsed(of_corpora, "", heads.ViewQuery)
     views += [
-        replace(query, schema=BI, name=f"{query.schema}_{query.name}") for query in _parsed(of_folders, BI, ViewQuery)
+        replace(query, schema=BI, name=f"{query.schema}_{query.name}")
+        for query in _parsed(of_folders, BI, heads.ViewQuery)
     ]
     shared = tuple(file for file in of_folders if file.folder == CHECKS)
     of_all = tuple(file for file in of_folders if file.folder == METRICS)
     found = Catalogue(
-        tuple(_parsed(of_folders, "macros", MacroQuery)),
+        tuple(_parsed(of_folders, "macros", heads.MacroQuery)),
         tuple(_with_task_labels(views)),
-        tuple(_parsed(of_folders, "examples", ExampleQuery)),
-        tuple(_parsed(shared, "", CheckQuery) + _parsed(of_folders, CHECKS, CheckQuery)),
+        tuple(_parsed(of_folders, "examples", heads.ExampleQuery)),
+        tuple(_parsed(shared, "", heads.CheckQuery) + _parsed(of_folders, CHECKS, heads.CheckQuery)),
         scores=tuple(
             replace(query, name=name)
-            for query in _parsed(of_folders, "scores", ScoreQuery)
+            for query in _parsed(of_folders, "scores", heads.ScoreQuery)
             for name in query.tasks or [query.name]
         ),
-        metrics=tuple(_parsed(of_all, "", MetricQuery) + _parsed(of_folders, METRICS, MetricQuery)),
-        layouts=tuple(_parsed(of_folders, "layouts", LayoutQuery)),
-        printed=tuple(_parsed(of_folders, "printed", PrintedQuery)),
+        metrics=tuple(_parsed(of_all, "", heads.MetricQuery) + _parsed(of_folders, METRICS, heads.MetricQuery)),
+        layouts=tuple(_parsed(of_folders, "layouts", heads.LayoutQuery)),
+        printed=tuple(_parsed(of_folders, "printed", heads.PrintedQuery)),
         views_in_files=tuple(views),
     )
     _check_names(found)
@@ -170,15 +155,15 @@ def check_foreign(files: Files, *declared: DeclaredSql) -> None:
 def _check_foreign(known: Catalogue, paths: Collection[Path]) -> None:
     """Raise CatalogueError for SQL in these files that does more than compute."""
     views, scope = _scope(known), _scope(known, is_scored=True)
-    of_tables: list[Query] = [*known.written_macros, *known.views_in_files, *known.examples, *known.checks]
-    of_scores: list[Query] = [*known.scores, *known.metrics, *known.layouts, *known.printed]
+    of_tables: list[heads.Query] = [*known.written_macros, *known.views_in_files, *known.examples, *known.checks]
+    of_scores: list[heads.Query] = [*known.scores, *known.metrics, *known.layouts, *known.printed]
     for query in (query for query in (*of_tables, *of_scores) if query.path in paths):
         with _refusals_in(query.path, query.sql, query.sql_line):
-            check = check_macro if isinstance(query, MacroQuery) else check_select
+            check = check_macro if isinstance(query, heads.MacroQuery) else check_select
             check(query.sql, scope if query in of_scores else views)
     for score in (score for score in known.scores if score.path in paths):
         for key, sql in (("oracle", score.oracle), ("counts", score.counts)):
-            with _refusals_in(score.path, "", line_of(score, key)):
+            with _refusals_in(score.path, "", heads.line_of(score, key)):
                 check_expressions(sql or "null", scope)
 
 
@@ -196,7 +181,7 @@ def _refusals_in(path: Path, sql: str, line: int | None = None) -> Iterator[None
     except Refused as refused:
         at = None if line is None else line + sql.encode()[: refused.at].count(b"\n")
         computes = "a SELECT of functions that compute, over tables and views of the warehouse"
-        raise broken(path, refused.what, at, f"one of: {refused.near}" if refused.near else computes) from None
+        raise heads.broken(path, refused.what, at, f"one of: {refused.near}" if refused.near else computes) from None
 
 
 def _check_names(catalogue: Catalogue) -> None:
@@ -206,7 +191,7 @@ def _check_names(catalogue: Catalogue) -> None:
         for queries in (catalogue.written_views, catalogue.scores, catalogue.metrics)
     )
     for query in (*catalogue.scores, *catalogue.printed):
-        _check_name(query, "tasks", query.full_name, views if isinstance(query, ScoreQuery) else scores)
+        _check_name(query, "tasks", query.full_name, views if isinstance(query, heads.ScoreQuery) else scores)
     for layout in catalogue.layouts:
         for task in layout.tasks:
             _check_name(layout, "tasks", f"{layout.schema}.{task}", scores)
@@ -220,13 +205,13 @@ def _check_names(catalogue: Catalogue) -> None:
                 _check_name(score, key, name, whole)
 
 
-def _metric_names(catalogue: Catalogue, score: ScoreQuery) -> tuple[set[str], tuple[str, ...]]:
+def _metric_names(catalogue: Catalogue, score: heads.ScoreQuery) -> tuple[set[str], tuple[str, ...]]:
     """Return the names that the metrics of a task may have, and how those begin that are put together.
 
     Both are texts in the SQL of the metrics and of the macros that they call.
     """
     macros = {macro.full_name: macro for macro in catalogue.written_macros}
-    queries: list[Query] = [metric for metric in catalogue.metrics if metric.full_name in score.metrics]
+    queries: list[heads.Query] = [metric for metric in catalogue.metrics if metric.full_name in score.metrics]
     for query in queries:
         queries += [macros[name] for name in sorted(query.calls & macros.keys()) if macros[name] not in queries]
     texts = [match for query in queries for match in _TEXT.findall(query.sql)]
@@ -234,16 +219,16 @@ def _metric_names(catalogue: Catalogue, score: ScoreQuery) -> tuple[set[str], tu
     return whole, tuple(text for text, more in texts if more)
 
 
-def _check_name(query: Query, key: str, name: str, known: set[str]) -> None:
+def _check_name(query: heads.Query, key: str, name: str, known: set[str]) -> None:
     if name not in known:
-        raise unknown_name(query, key, name, known)
+        raise heads.unknown_name(query, key, name, known)
 
 
-def _parsed(files: Files, subfolder: str, kind: type[Kind]) -> list[Kind]:
-    return [parse(file, kind) for file in files if file.kind == subfolder]
+def _parsed(files: Files, subfolder: str, kind: type[heads.Kind]) -> list[heads.Kind]:
+    return [heads.parse(file, kind) for file in files if file.kind == subfolder]
 
 
-def _with_task_labels(views: Collection[ViewQuery], *, without: Collection[str] = ()) -> list[ViewQuery]:
+def _with_task_labels(views: Collection[heads.ViewQuery], *, without: Collection[str] = ()) -> list[heads.ViewQuery]:
     """Let each view that reads ``task_labels`` read the task views that name their label column in their head.
 
     ``-- label: column`` names a text, ``-- labels: column`` a list of texts, ``-- scheme: name`` what declares them.
@@ -269,11 +254,11 @@ _NO_LABELS = (
 )
 
 
-def _labels_of(view: ViewQuery) -> str:
+def _labels_of(view: heads.ViewQuery) -> str:
     """Write a SELECT of a task's examples with their labels as a list."""
     if view.label and view.labels:
-        raise broken(
-            view.path, "a label and labels", line_of(view, "labels"), "one of them: a task has one such column"
+        raise heads.broken(
+            view.path, "a label and labels", heads.line_of(view, "labels"), "one of them: a task has one such column"
         )
     column = identifier(view.label_column or "")
     labels = f"[{column}::varchar]" if view.label else f"{column}::varchar[]"
@@ -291,7 +276,7 @@ _NO_MEANINGS = (
 )
 
 
-def _meanings_of(view: ViewQuery) -> Iterator[str]:
+def _meanings_of(view: heads.ViewQuery) -> Iterator[str]:
     """Write a SELECT of each label whose meaning the head of a task says."""
     for label, meaning in view.label_meanings.items():
         yield (
@@ -303,26 +288,26 @@ def _meanings_of(view: ViewQuery) -> Iterator[str]:
 _NO_CONTEXT = "select '' as corpus_id, '' as task, '' as context where false"
 
 
-def _context_of(view: ViewQuery) -> str:
+def _context_of(view: heads.ViewQuery) -> str:
     return f"select '{view.schema}' as corpus_id, '{view.name}' as task, '{view.context}' as context"
 
 
-def _in_order(queries: Iterable[Kind], needs: Mapping[str, set[str]]) -> tuple[Kind, ...]:
+def _in_order(queries: Iterable[heads.Kind], needs: Mapping[str, set[str]]) -> tuple[heads.Kind, ...]:
     """Sort views, or macros, so that each comes after those that it reads."""
-    by_name: dict[str, Kind] = {}
+    by_name: dict[str, heads.Kind] = {}
     for query in queries:
         if by_name.setdefault(query.full_name, query) is not query:
-            raise broken(query.path, f"{query.full_name} is also created by {by_name[query.full_name].path}")
+            raise heads.broken(query.path, f"{query.full_name} is also created by {by_name[query.full_name].path}")
     # Sorted, since a set is in another order in each process.
     graph = {name: sorted(needs[name] & by_name.keys()) for name in by_name}
     try:
         return tuple(by_name[name] for name in TopologicalSorter(graph).static_order())
     except CycleError as error:
         cycle = error.args[1]
-        raise broken(by_name[cycle[0]].path, f"they read each other in a cycle: {' -> '.join(cycle)}") from error
+        raise heads.broken(by_name[cycle[0]].path, f"they read each other in a cycle: {' -> '.join(cycle)}") from error
 
 
-def _relations(selects: Collection[Query]) -> dict[str, set[str]]:
+def _relations(selects: Collection[heads.Query]) -> dict[str, set[str]]:
     """Return the tables and views that each SELECT reads, as it names them."""
     found = {}
     texts = [query.sql for query in selects]
@@ -331,7 +316,7 @@ def _relations(selects: Collection[Query]) -> dict[str, set[str]]:
         tree = json.loads(serialized)
         if tree["error"]:
             before = query.sql.encode()[: int(tree.get("position") or 0)]
-            raise broken(query.path, str(tree["error_message"]), query.sql_line + before.count(b"\n"))
+            raise heads.broken(query.path, str(tree["error_message"]), query.sql_line + before.count(b"\n"))
         found[query.full_name] = {f"{schema}.{name}" for schema, name in _base_tables(tree) if schema}
     return found
 

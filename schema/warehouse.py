@@ -10,21 +10,8 @@ from types import MappingProxyType
 
 import duckdb
 
+from talkhouse.schema import errors
 from talkhouse.schema.contents import RESERVED, revision
-from talkhouse.schema.errors import (
-    BadName,
-    NotAWarehouse,
-    OpenedOtherwise,
-    OutputFailed,
-    QueryFailed,
-    SchemaMismatch,
-    TalkhouseError,
-    WarehouseDamaged,
-    WarehouseLocked,
-    WarehouseMissing,
-    error_text,
-    is_full_disk,
-)
 from talkhouse.schema.guard import NO_SETTINGS, Settings, configure, guard
 from talkhouse.schema.sql import literal, quoted
 
@@ -51,7 +38,7 @@ def check_name(path: Path, schemas: Iterable[str] = ()) -> None:
         other = f"{stem}_talks"
         while other in taken:
             other += "_"
-        raise BadName(
+        raise errors.BadName(
             "a database file may not be named after a schema",
             where=path,
             expected="any other name; without --db it is talkhouse.duckdb",
@@ -114,8 +101,8 @@ def connect(
     except duckdb.Error as error:
         raise _explained(error, shown) from error
     except OSError as error:
-        detail = error_text(error, path, another="name another with --db FILE")
-        raise NotAWarehouse("the file can't be opened", where=shown, **detail) from error
+        detail = errors.error_text(error, path, another="name another with --db FILE")
+        raise errors.NotAWarehouse("the file can't be opened", where=shown, **detail) from error
     try:
         _check_log(path, shown)  # again: it may have come meanwhile
         (configure if unsafe else guard)(con, settings)
@@ -128,17 +115,19 @@ def connect(
 def _check_file(path: Path, shown: Path) -> None:
     """Refuse what is no file, and a name that no warehouse may have."""
     if not path.exists():
-        raise WarehouseMissing(
+        raise errors.WarehouseMissing(
             "there is no warehouse here",
             where=shown,
             next_step="build one with: talkhouse build   or name another with --db FILE",
         )
     if path.is_dir():
-        raise NotAWarehouse(
+        raise errors.NotAWarehouse(
             "the warehouse is a file, and this is a folder", where=shown, next_step="name it: --db FILE"
         )
     if not path.is_file():
-        raise NotAWarehouse("the warehouse is a file, and this is not one", where=shown, next_step="name it: --db FILE")
+        raise errors.NotAWarehouse(
+            "the warehouse is a file, and this is not one", where=shown, next_step="name it: --db FILE"
+        )
     check_name(shown)
     _check_log(path, shown)
 
@@ -151,7 +140,7 @@ def _check_log(path: Path, shown: Path) -> None:
     except OSError:
         return
     if owner != path.stat().st_uid and owner != os.geteuid():
-        raise NotAWarehouse(
+        raise errors.NotAWarehouse(
             "a write-ahead log that another user has put next to the warehouse would be read as a part of it",
             where=log,
             expected="none, or one of the user whose file the warehouse is",
@@ -196,25 +185,25 @@ def _attached(path: Path) -> duckdb.DuckDBPyConnection:
     return con
 
 
-def _explained(error: duckdb.Error, shown: Path) -> TalkhouseError:
+def _explained(error: duckdb.Error, shown: Path) -> errors.TalkhouseError:
     """Return why DuckDB can't open a file."""
     message = str(error)
     if "Could not set lock" in message:
-        return WarehouseLocked(
+        return errors.WarehouseLocked(
             "another process holds the file open for writing",
             where=shown,
             found=message.split(". See also")[0],
             next_step="close that process; readers should open the file read-only",
         )
     if "Unique file handle conflict" in message:
-        return OpenedOtherwise(
+        return errors.OpenedOtherwise(
             "this process has the file open for writing",
             where=shown,
             expected="connections that only read it",
             found=message,
             next_step="close the other connection (in SQLAlchemy: engine.dispose()), or read in another process",
         )
-    return NotAWarehouse(
+    return errors.NotAWarehouse(
         "this is not a warehouse",
         where=shown,
         expected="a DuckDB database that Talkhouse made",
@@ -235,7 +224,7 @@ def explain_damage(path: Path) -> Iterator[None]:
     except duckdb.Error as error:
         if not any(words in str(error) for words in _DAMAGE):
             raise
-        raise WarehouseDamaged(
+        raise errors.WarehouseDamaged(
             "the warehouse is damaged, and was left as it is",
             where=path,
             expected="a file whose blocks match their checksums",
@@ -256,22 +245,22 @@ def explain_failures(path: Path) -> Iterator[None]:
             yield
     except duckdb.Error as error:
         found = str(error).strip().splitlines()[0]
-        if is_full_disk(error):
+        if errors.is_full_disk(error):
             file = _WRITTEN.search(found)
-            raise OutputFailed(
+            raise errors.OutputFailed(
                 "there is no room on the disk for DuckDB's temporary files; the warehouse is unchanged",
                 where=file[1] if file else path,
                 found=found,
                 next_step="make room there; where the command has a --memory-limit, raise it",
             ) from error
         if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
-            raise QueryFailed(
+            raise errors.QueryFailed(
                 "DuckDB has not enough memory to read the warehouse, or the file can't be read",
                 where=path,
                 found=found,
                 next_step="make room; where the command has a --memory-limit, raise it",
             ) from error
-        raise NotAWarehouse(
+        raise errors.NotAWarehouse(
             "the warehouse can't be read: something in it is not as Talkhouse makes it",
             where=path,
             expected="tables and views as Talkhouse makes them; a view that somebody added can't read other files",
@@ -283,7 +272,7 @@ def explain_failures(path: Path) -> Iterator[None]:
 def check_revision(revision_of_file: str, head: str, path: Path) -> None:
     """Refuse a file with a newer schema, which this Talkhouse can't read."""
     if revision_of_file > head:
-        raise SchemaMismatch(
+        raise errors.SchemaMismatch(
             "the warehouse has a newer schema than this Talkhouse",
             where=path,
             expected=f"revision {head} or older",
@@ -310,7 +299,7 @@ def open_warehouse(
         revision_of_file = revision(con, path)
         check_revision(revision_of_file, head, path)
         if revision_of_file < head:
-            raise SchemaMismatch(
+            raise errors.SchemaMismatch(
                 "the warehouse has an older schema than this Talkhouse",
                 where=path,
                 expected=f"revision {head}",

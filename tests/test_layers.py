@@ -197,7 +197,7 @@ _OPENS = re.compile(
 _GUARDED = re.compile(r"\b(check_pages|ParquetPages|open_parquet|open_arrow|_unpacked|_check)\(")
 OWN_FILES = {
     "written by this command": {
-        *("ingest.loading.parts", "ingest.declared.rows.spool", "ingest.corpora._.make.sampler"),
+        *("ingest.loading.load_corpus", "ingest.declared.rows.spool", "ingest.corpora._.make.sampler"),
         *("lake.load_lake", "dashboard.tables", "dashboard.outcomes"),
     },
     "an array whose size is compared with its header": {"scores.layouts"},

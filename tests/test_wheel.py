@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from talkhouse.ingest.registry import corpora
-from talkhouse.load import template
+from talkhouse.load import base_copy
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.system import cache
 from talkhouse.translation.translate import left_out
@@ -69,7 +69,7 @@ def test_its_template_is_what_sqlalchemy_and_the_views_make(
     zipfile.ZipFile(wheel).extractall(tmp_path)
     (shipped,) = (tmp_path / "talkhouse" / "shipped").glob("template-*")
     splits = {name: corpus.splits for name, corpus in corpora().items()}
-    with template.open_template(tmp_path / "made.duckdb", catalogue(), splits) as con:
+    with base_copy.open_template(tmp_path / "made.duckdb", catalogue(), splits) as con:
         columns = con.execute(DESCRIBED).fetchall()
         assert left_out(con, catalogue()) == []
     with duckdb.connect(shipped, read_only=True) as con:

@@ -11,28 +11,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Column, Double, Integer, LargeBinary
 
+from talkhouse.ingest import rows as row_types
 from talkhouse.ingest.contract.faults import ContractBroken
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.outcomes import Loaded, LoadedBatch, SourceLocation
-from talkhouse.ingest.rows import (
-    ROWS,
-    Annotation,
-    Candidate,
-    CandidateText,
-    ColumnBatch,
-    Dialogue,
-    Image,
-    Label,
-    Part,
-    Participant,
-    Persona,
-    PersonaUse,
-    Record,
-    Row,
-    Speaker,
-    Turn,
-    TurnSpeaker,
-)
 from talkhouse.schema.errors import closest
 from talkhouse.schema.tables import metadata
 
@@ -42,25 +24,25 @@ KINDS = ("human", "bot", "system")
 PART_KINDS = ("text", "reasoning", "tool_call", "tool_call_response", "uri", "blob", "file", "refusal")
 """What a part of a turn can be: OpenTelemetry's names, and a refusal."""
 
-_SAME: dict[type[Row], tuple[str, ...]] = {
-    Record: ("corpus_id",),
-    Speaker: ("corpus_id",),
-    Persona: ("corpus_id",),
-    Image: ("corpus_id",),
-    CandidateText: ("corpus_id",),
-    Dialogue: ("corpus_id", "dialogue_id"),
-    Participant: ("dialogue_id",),
-    Turn: ("dialogue_id",),
-    TurnSpeaker: ("dialogue_id",),
-    Part: ("dialogue_id",),
-    Label: (),
-    Annotation: ("record_id", "dialogue_id"),
-    PersonaUse: ("record_id", "dialogue_id"),
-    Candidate: ("record_id", "dialogue_id"),
+_SAME: dict[type[row_types.Row], tuple[str, ...]] = {
+    row_types.Record: ("corpus_id",),
+    row_types.Speaker: ("corpus_id",),
+    row_types.Persona: ("corpus_id",),
+    row_types.Image: ("corpus_id",),
+    row_types.CandidateText: ("corpus_id",),
+    row_types.Dialogue: ("corpus_id", "dialogue_id"),
+    row_types.Participant: ("dialogue_id",),
+    row_types.Turn: ("dialogue_id",),
+    row_types.TurnSpeaker: ("dialogue_id",),
+    row_types.Part: ("dialogue_id",),
+    row_types.Label: (),
+    row_types.Annotation: ("record_id", "dialogue_id"),
+    row_types.PersonaUse: ("record_id", "dialogue_id"),
+    row_types.Candidate: ("record_id", "dialogue_id"),
 }
 """The row classes that a reader makes, and which of their fields say what the record's own row says."""
 
-_LABELLING: dict[type[Row], str] = {Annotation: "an Annotation", Label: "a Label"}
+_LABELLING: dict[type[row_types.Row], str] = {row_types.Annotation: "an Annotation", row_types.Label: "a Label"}
 """Those that name a scheme."""
 
 
@@ -86,7 +68,7 @@ class Validator:
         """One record row; keys that begin with the corpus id; whole dialogues; declared schemes and splits."""
         if not isinstance(loaded.rows, list):
             check_fields(loaded)
-        records = [row for row in loaded.rows if type(row) is Record]
+        records = [row for row in loaded.rows if type(row) is row_types.Record]
         if len(records) != 1:
             raise _broken("yields a record without its row", "one Record row in Loaded.rows", f"{len(records)}")
         record, location = records[0], loaded.location
@@ -105,23 +87,23 @@ class Validator:
         """Check the same for many records at once; turns are in column batches, each dialogue's in one."""
         count = 0
         for row in loaded.rows:
-            if type(row) is Record:
+            if type(row) is row_types.Record:
                 self._keys(row.record_id, row.dialogue_id)
                 self._record_split(row.split, row.standard_split)
                 self._file(row.source_file_id, loaded)
                 count += 1
         for batch in loaded.column_batches:
-            if batch.kind is Record:
+            if batch.kind is row_types.Record:
                 self._many_records(batch, loaded)
                 count += len(batch)
         if count != loaded.records:
             raise _broken("yields records without their rows", f"{loaded.records} Record rows", f"{count}")
-        if any(type(row) is Turn for row in loaded.rows):
+        if any(type(row) is row_types.Turn for row in loaded.rows):
             raise _broken("yields turns of many records as single rows", "a ColumnBatch of Turn", "Turn in rows")
         self._rows(loaded.rows, None)
         self._column_batches(loaded.column_batches, None)
 
-    def _many_records(self, batch: ColumnBatch, loaded: LoadedBatch) -> None:
+    def _many_records(self, batch: row_types.ColumnBatch, loaded: LoadedBatch) -> None:
         dialogue_id = pl.col("dialogue_id")
         is_ours = dialogue_id.is_null() | dialogue_id.str.starts_with(f"{self._corpus.id}:")
         belongs = pl.col("record_id").str.starts_with(f"{self._corpus.id}/") & is_ours
@@ -138,7 +120,7 @@ class Validator:
         if source_file_id != loaded.file.id:
             raise _broken("yields a batch with records of another file", loaded.file.id, repr(source_file_id))
 
-    def _rows(self, rows: list[Row], record: Record | None) -> None:
+    def _rows(self, rows: list[row_types.Row], record: row_types.Record | None) -> None:
         """Known classes of rows, which belong to the corpus, the record and its dialogue; whole dialogues."""
         expected = {"corpus_id": self._corpus.id}
         if record is not None:
@@ -151,27 +133,27 @@ class Validator:
             for name in _SAME[kind]:
                 if name in expected and getattr(row, name) != expected[name]:
                     self._other(row, name, expected[name])
-            if kind is Turn:
+            if kind is row_types.Turn:
                 if row.turn_index != turn_index:  # type: ignore[attr-defined]
                     raise _broken("leaves out a turn", f"Turn.turn_index {turn_index}", repr(row.turn_index))  # type: ignore[attr-defined]
                 turn_index += 1
             elif kind in _LABELLING and row.scheme not in self._schemes:  # type: ignore[attr-defined]
                 self._undeclared(f"{_LABELLING[kind]} with a scheme", row.scheme, self._schemes)  # type: ignore[attr-defined]
-            elif kind is Part and row.kind not in PART_KINDS:  # type: ignore[attr-defined]
+            elif kind is row_types.Part and row.kind not in PART_KINDS:  # type: ignore[attr-defined]
                 self._undeclared("a Part with a kind", row.kind, PART_KINDS)  # type: ignore[attr-defined]
-            elif kind is Speaker and row.kind not in KINDS:  # type: ignore[attr-defined]
+            elif kind is row_types.Speaker and row.kind not in KINDS:  # type: ignore[attr-defined]
                 self._undeclared("a Speaker with a kind", row.kind, KINDS)  # type: ignore[attr-defined]
 
-    def _other(self, row: Row, name: str, expected: str | None) -> None:
+    def _other(self, row: row_types.Row, name: str, expected: str | None) -> None:
         raise _broken(
             "yields a row of another record or corpus",
             f"{type(row).__name__}.{name} {expected!r}, as in the Record row",
             repr(getattr(row, name)),
         )
 
-    def _column_batches(self, column_batches: list[ColumnBatch], record: Record | None) -> None:
+    def _column_batches(self, column_batches: list[row_types.ColumnBatch], record: row_types.Record | None) -> None:
         for batch in column_batches:
-            if batch.kind not in ROWS or batch.kind is Label:
+            if batch.kind not in row_types.ROWS or batch.kind is row_types.Label:
                 raise _broken("yields a ColumnBatch of no row class", f"one of {_names(_SAME)}", repr(batch.kind))
             for name in (*batch.columns, *batch.shared):
                 if name not in batch.kind.__struct_fields__:
@@ -182,7 +164,7 @@ class Validator:
                 raise _broken(f"yields a ColumnBatch of {batch.kind.__name__}", "columns of one length", f"{lengths}")
             if record is not None and batch.shared.get("record_id", record.record_id) != record.record_id:
                 raise _broken("yields a ColumnBatch of another record", record.record_id, batch.shared["record_id"])
-            if batch.kind is Turn:
+            if batch.kind is row_types.Turn:
                 _check_turns(batch, self._ends)
 
     def _keys(self, record_id: Any, dialogue_id: Any) -> None:
@@ -211,7 +193,7 @@ def _broken(what: str, expected: str, found: str) -> ContractBroken:
     return ContractBroken(what, expected=expected, found=found)
 
 
-def _check_turns(batch: ColumnBatch, ends: dict[str, int] | None) -> None:
+def _check_turns(batch: row_types.ColumnBatch, ends: dict[str, int] | None) -> None:
     """Turns in columns: numbered from 0 in each dialogue, whose turns follow one another in one batch.
 
     ``ends``: how many turns dialogues have that may go on, or None if none does.
@@ -226,7 +208,7 @@ def _check_turns(batch: ColumnBatch, ends: dict[str, int] | None) -> None:
         raise _broken("leaves out a turn", "Turn.turn_index 0, 1, 2 ...", f"{turn_index!r} in {dialogue_id!r}")
 
 
-def _names(kinds: Collection[type[Row]]) -> str:
+def _names(kinds: Collection[type[row_types.Row]]) -> str:
     return ", ".join(kind.__name__ for kind in kinds)
 
 
@@ -280,13 +262,13 @@ _JSON = "a text that is JSON, as decode.dump_extra writes it"
 _BITS = {Integer: 31, BigInteger: 63}
 
 
-def check_rows(table: str, rows: Iterable[Row]) -> None:
+def check_rows(table: str, rows: Iterable[row_types.Row]) -> None:
     """Raise ContractBroken for the first row with a value that its table does not take."""
     for row in rows:
         _check(table, {name: getattr(row, name) for name in row.__struct_fields__})
 
 
-def check_column_batch(batch: ColumnBatch) -> None:
+def check_column_batch(batch: row_types.ColumnBatch) -> None:
     """Raise ContractBroken for the first row of a column batch with a value that its table does not take."""
     check_columns(batch.kind.TABLE, batch.columns, batch.shared)
 
@@ -301,7 +283,7 @@ def _check(table: str, values: Mapping[str, Any]) -> None:
     for column in metadata.tables[table].columns:
         value = values.get(column.name)
         for expected in _problem(column, value):
-            kind = next(kind.__name__ for kind in ROWS if table == kind.TABLE)
+            kind = next(kind.__name__ for kind in row_types.ROWS if table == kind.TABLE)
             raise ContractBroken(
                 f"yields a row of class {kind} with a wrong {column.name}",
                 expected=f"{kind}.{column.name}: {expected}",

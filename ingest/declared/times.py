@@ -13,16 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 import polars as pl
 
-from talkhouse.ingest.declared.declaration.model import (
-    ISO,
-    ISO_OFFSET,
-    ISO_UTC,
-    SECONDS,
-    UNIX,
-    Declaration,
-    HalfDays,
-    JsonPath,
-)
+from talkhouse.ingest.declared.declaration import model
 from talkhouse.ingest.declared.record_files.content import RecordFile
 from talkhouse.ingest.outcomes import ReaderFinding
 
@@ -43,27 +34,31 @@ class ReadTime(NamedTuple):
     """For ``write_time``, part of the placeholder's name in the shape; None if the column can't restore the text."""
 
 
-def read_time(text: str, time_format: str = ISO, *, is_number: bool = False) -> ReadTime:
+def read_time(text: str, time_format: str = model.ISO, *, is_number: bool = False) -> ReadTime:
     """Read a time: ``time_format`` is ISO, ISO_UTC, ``unix``, ``unix_ms`` or a pattern of strftime.
 
     ``is_number``: it is a JSON number.
     Numbers since 1970 are read from texts too, which no column gives back.
     """
     try:
-        if time_format in UNIX:
-            value, how = _since_1970(text, UNIX[time_format]), time_format
-        elif time_format == ISO:
+        if time_format in model.UNIX:
+            value, how = _since_1970(text, model.UNIX[time_format]), time_format
+        elif time_format == model.ISO:
             value, how = _iso(text)
-        elif time_format == ISO_UTC:
+        elif time_format == model.ISO_UTC:
             clock = read_time(text)
             return clock._replace(value=None if clock.value is None else clock.value - (offset_of(text) or _NONE))
-        elif time_format == ISO_OFFSET:
+        elif time_format == model.ISO_OFFSET:
             return ReadTime(_as_time(text), time_format)
         else:
-            plain, how = time_format.as_english(text) if isinstance(time_format, HalfDays) else (text, time_format)
+            plain, how = (
+                time_format.as_english(text) if isinstance(time_format, model.HalfDays) else (text, time_format)
+            )
             value = datetime.strptime(plain, time_format).replace(tzinfo=None)  # noqa: DTZ007 - the wall clock
         value.isoformat().encode()
-        return ReadTime(value, how if is_number == (time_format in UNIX) and write_time(value, how) == text else None)
+        return ReadTime(
+            value, how if is_number == (time_format in model.UNIX) and write_time(value, how) == text else None
+        )
     except (ValueError, OverflowError, InvalidOperation):
         return ReadTime(None, None)
 
@@ -89,11 +84,11 @@ def _offset_of_zone(how: str) -> timedelta:
 
 def write_time(value: datetime, how: str, *, is_utc: bool = False) -> str:
     """Write a time as the file did; ``is_utc``: it is stored in UTC."""
-    if how in UNIX:
-        return f"{Decimal((value - EPOCH) // timedelta(microseconds=1)) / UNIX[how]:f}"
-    if not how.startswith(ISO):
+    if how in model.UNIX:
+        return f"{Decimal((value - EPOCH) // timedelta(microseconds=1)) / model.UNIX[how]:f}"
+    if not how.startswith(model.ISO):
         return value.strftime(how)
-    separator, precision, zone = how[len(ISO) + 1], *how[len(ISO) + 2 :].split("|")
+    separator, precision, zone = how[len(model.ISO) + 1], *how[len(model.ISO) + 2 :].split("|")
     if precision == "day":
         return value.date().isoformat()
     clock = value + _offset_of_zone(how) if is_utc else value
@@ -111,14 +106,14 @@ def _iso(text: str) -> tuple[datetime, str]:
     """Read ISO 8601; how: the separator, the precision, and the zone as written."""
     value = datetime.fromisoformat(text)
     if len(text) <= len("2026-01-02"):
-        return value.replace(tzinfo=None), f"{ISO}:Tday|"
+        return value.replace(tzinfo=None), f"{model.ISO}:Tday|"
     tail = _TAIL.search(text, len("2026-01-02"))
     digits, zone = (tail[1], tail[2] or "") if tail else (None, "")
     body = len(text) - len(zone)
     precision = (
         "minutes" if body == len("2026-01-02T03:04") else _PRECISION.get(len(digits) if digits else None, "auto")
     )
-    return value.replace(tzinfo=None), f"{ISO}:{text[10]}{precision}|{zone}"
+    return value.replace(tzinfo=None), f"{model.ISO}:{text[10]}{precision}|{zone}"
 
 
 class ReadMoment(NamedTuple):
@@ -173,7 +168,7 @@ def write_moment(value: int, how: str) -> str:
     if not how:
         return str(value)
     time_format, width, digits = how[:-2], int(how[-2]), int(how[-1])
-    if time_format == SECONDS:
+    if time_format == model.SECONDS:
         return f"{Decimal(value) / 1000:.{digits}f}"
     _, largest = _clock(time_format)
     written = {"%": "%", "f": f"{value % 1000:03}000000"[:digits]}
@@ -252,7 +247,7 @@ def read_times(texts: pl.Series, time_format: str, *, is_number: bool = False) -
     def read(text: str) -> ReadTime:
         return read_time(text, time_format, is_number=is_number)
 
-    if time_format in UNIX:
+    if time_format in model.UNIX:
         quick: pl.DataFrame | None = _since_1970_together(texts, time_format, is_number=is_number)
     else:
         quick = None if is_number else _by_pattern(texts, time_format)
@@ -268,7 +263,7 @@ def read_times(texts: pl.Series, time_format: str, *, is_number: bool = False) -
 
 def _since_1970_together(texts: pl.Series, time_format: str, *, is_number: bool) -> pl.DataFrame:
     """Read decimals, ``value`` and ``how`` of each; null for a number that is written otherwise."""
-    unit = UNIX[time_format]
+    unit = model.UNIX[time_format]
     places = len(str(unit)) - 1
     numbers = texts.str.extract_groups(_DECIMAL_NUMBER).struct.unnest()
     whole, fraction = pl.col("whole").cast(pl.Int64), pl.col("fraction").fill_null("")
@@ -287,14 +282,14 @@ def _by_pattern(texts: pl.Series, time_format: str) -> pl.DataFrame | None:
     if usual is None:
         return None
     how, pattern = usual
-    written = texts if time_format.startswith(ISO) else _padded(texts, pattern)
+    written = texts if time_format.startswith(model.ISO) else _padded(texts, pattern)
     try:
         values = written.str.to_datetime(pattern, time_unit="us", strict=False)
     except pl.exceptions.ComputeError:  # an hour without a minute, or of twelve without its half of the day
         return None
     years = _YEARS_OF_TWO_DIGITS if "%y" in pattern else _YEARS
     is_known = (values.dt.to_string(pattern) == written) & values.dt.year().is_between(*years)
-    stored = values - _offset_of_zone(how) if time_format == ISO_UTC else values
+    stored = values - _offset_of_zone(how) if time_format == model.ISO_UTC else values
     return pl.select(value=pl.when(is_known).then(stored), how=pl.when(is_known & (texts == written)).then(pl.lit(how)))
 
 
@@ -316,14 +311,14 @@ def _padded(texts: pl.Series, pattern: str) -> pl.Series:
 
 def _usual(texts: pl.Series, time_format: str) -> tuple[str, str] | None:
     """Return the usual spelling of the times, and the pattern of that; None where Polars is not to read it."""
-    if time_format == ISO_OFFSET:
+    if time_format == model.ISO_OFFSET:
         return None
-    if not time_format.startswith(ISO):
+    if not time_format.startswith(model.ISO):
         return (time_format, time_format) if _DIRECTIVES.fullmatch(time_format) else None
     how = next((how for text in texts.drop_nulls().head(1) if (how := read_time(text).how)), None)
     if how is None:
         return None
-    separator, precision, zone = how[len(ISO) + 1], *how[len(ISO) + 2 :].split("|")
+    separator, precision, zone = how[len(model.ISO) + 1], *how[len(model.ISO) + 2 :].split("|")
     clock = _CLOCKS.get(precision)
     if clock is None or separator == "%":
         return None
@@ -381,25 +376,25 @@ class Offsets:
             yield ReaderFinding("GF-25", detail)
 
 
-def paths_of_times(declaration: Declaration) -> list[JsonPath]:
+def paths_of_times(declaration: model.Declaration) -> list[model.JsonPath]:
     """Return the paths of the times in documents that may have an offset."""
     tables: dict[str, Any] = {SAID_AT: declaration.turn, STARTED_AT: declaration.dialogue}
     paths = [
         path
         for key, table in tables.items()
-        if declaration.times.get(key, ISO) == ISO
+        if declaration.times.get(key, model.ISO) == model.ISO
         for path in (getattr(table, key), *table.fallbacks.get(key, ()))
     ]
     return [path for path in paths if path]
 
 
-def with_form(declaration: Declaration, time_format: str) -> Declaration:
+def with_form(declaration: model.Declaration, time_format: str) -> model.Declaration:
     """Return a declaration whose times in ISO 8601 have another format: ISO_UTC, or ISO_OFFSET."""
     forms = dict.fromkeys((SAID_AT, STARTED_AT), time_format) | dict(declaration.times)
-    return declaration if time_format == ISO else replace(declaration, times=forms)
+    return declaration if time_format == model.ISO else replace(declaration, times=forms)
 
 
-def offsets_of_names(records: RecordFile, paths: Collection[JsonPath]) -> set[Offset]:
+def offsets_of_names(records: RecordFile, paths: Collection[model.JsonPath]) -> set[Offset]:
     """Return the offsets of all times in a file that are members of the last names of these paths, wherever they are.
 
     Where a path ends with an item of a list, those of all texts count.

@@ -7,15 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from talkhouse.ingest.common_rules import format_rules
 from talkhouse.ingest.corpus import Corpus, Exempt, Scheme
-from talkhouse.ingest.declared.declaration.model import (
-    FORMATS_VERSION,
-    Annotations,
-    Declaration,
-    Files,
-    Splits,
-    matches,
-    which,
-)
+from talkhouse.ingest.declared.declaration import model
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.documents.document_format import DocumentFormat
 from talkhouse.ingest.declared.speakers import SpeakerFiles, Speakers
@@ -32,13 +24,13 @@ _PICKLES = (".p", ".pkl", ".pickle")
 _PICKLE = "a pickle, which is never opened"
 
 
-def declared_corpus(declaration: Declaration) -> Corpus:
+def declared_corpus(declaration: model.Declaration) -> Corpus:
     """Return the corpus that a declaration declares."""
     patterns = ", ".join(files.path for files in _entries(declaration))
     writers = writers_of(declaration)
     return Corpus(
         id=declaration.corpus_id,
-        version=FORMATS_VERSION,
+        version=model.FORMATS_VERSION,
         title=declaration.title,
         description=declaration.description,
         homepage=declaration.homepage,
@@ -48,7 +40,7 @@ def declared_corpus(declaration: Declaration) -> Corpus:
         citation=declaration.citation,
         languages=declaration.languages,
         files=f"the files that {declaration.place} names: {patterns}",
-        splits=Splits(declaration),
+        splits=model.Splits(declaration),
         schemes=tuple(_scheme(declaration, spec) for spec in declaration.annotations),
         exceptions=tuple(
             Exempt("labels_are_declared", declaration.scheme(spec.scheme), "any label may occur")
@@ -66,11 +58,11 @@ def declared_corpus(declaration: Declaration) -> Corpus:
     )
 
 
-def _entries(declaration: Declaration) -> tuple[Files, ...]:
+def _entries(declaration: model.Declaration) -> tuple[model.Files, ...]:
     return (*declaration.files, *([declaration.speakers.files] if declaration.speakers is not None else []))
 
 
-def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
+def _scheme(declaration: model.Declaration, spec: model.Annotations) -> Scheme:
     return Scheme(
         declaration.scheme(spec.scheme),
         spec.description,
@@ -79,7 +71,7 @@ def _scheme(declaration: Declaration, spec: Annotations) -> Scheme:
     )
 
 
-def _needs_other_files(declaration: Declaration) -> bool:
+def _needs_other_files(declaration: model.Declaration) -> bool:
     """Whether a file is read by what others say: of labels, or of conversations and speakers."""
     beside = any(files.holds == "annotations" for files in declaration.files)
     return (
@@ -91,7 +83,7 @@ def _needs_other_files(declaration: Declaration) -> bool:
 class DeclaredReader:
     """Reads the files of a declared corpus: all of them, or some that are a part."""
 
-    declaration: Declaration
+    declaration: model.Declaration
     together: ClassVar[bool] = False
 
     def __call__(self, files: list[SourceFile]) -> Iterator[Outcome]:
@@ -140,10 +132,10 @@ class DeclaredReader:
         path = self.declaration.turn.text or (("text",) if self.declaration.format in _ROWS else ())
         yield from TurnTallies(self.declaration, tallies).findings(path_text(path))
 
-    def _entry(self, path: str) -> Files | None:
-        return None if path.startswith(_QUERIES) else which(self.declaration, path)
+    def _entry(self, path: str) -> model.Files | None:
+        return None if path.startswith(_QUERIES) else model.which(self.declaration, path)
 
-    def _with_entries(self, files: list[SourceFile]) -> list[tuple[SourceFile, Files]]:
+    def _with_entries(self, files: list[SourceFile]) -> list[tuple[SourceFile, model.Files]]:
         entries = ((file, self._entry(_inside(file))) for file in files)
         return [(file, entry) for file, entry in entries if entry is not None]
 
@@ -152,7 +144,7 @@ def _inside(file: SourceFile) -> str:
     return str(file.path).partition("/")[2]
 
 
-def read_wanted(declaration: Declaration, wanted: Sequence[tuple[SourceFile, Files]]) -> Iterator[Outcome]:
+def read_wanted(declaration: model.Declaration, wanted: Sequence[tuple[SourceFile, model.Files]]) -> Iterator[Outcome]:
     """Read files, each with what the declaration says of it: dialogues, labels and speakers."""
     memory = Memory()
     speakers = Speakers(declaration, memory)
@@ -169,13 +161,15 @@ def read_wanted(declaration: Declaration, wanted: Sequence[tuple[SourceFile, Fil
     yield from people.load()
 
 
-def _end(declaration: Declaration, files: Iterable[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
+def _end(declaration: model.Declaration, files: Iterable[SourceFile], tallies: Tallies) -> Iterator[Outcome]:
     by_id = {file.id: file for file in files}
     for file_id, finding in DeclaredReader(declaration).end(tallies):
         yield replace(finding, file=by_id[file_id])
 
 
-def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: Files | None) -> list[Outcome]:
+def _passed_over(
+    declaration: model.Declaration, file: SourceFile, path: str, entry: model.Files | None
+) -> list[Outcome]:
     """Return why a file is not read; nothing for one with dialogues or labels."""
     if path.startswith(_QUERIES):
         return [Unrecognised(file, "SQL next to data is never run: keep it and the declaration under --corpora")]
@@ -189,7 +183,7 @@ def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: F
     return []
 
 
-def _no_file(declaration: Declaration, entry: Files, paths: list[str]) -> RegistryError:
+def _no_file(declaration: model.Declaration, entry: model.Files, paths: list[str]) -> RegistryError:
     near = closest(entry.path, paths)
     return RegistryError(
         f"no file fits the pattern {entry.path!r}",
@@ -204,8 +198,8 @@ _ROWS = ("turns", "convokit")
 
 
 def reader_of(
-    declaration: Declaration, speakers: Speakers
-) -> Callable[[Iterable[tuple[SourceFile, Files]], Memory], Iterator[Outcome]]:
+    declaration: model.Declaration, speakers: Speakers
+) -> Callable[[Iterable[tuple[SourceFile, model.Files]], Memory], Iterator[Outcome]]:
     """Return the reader of the dialogues and labels of a corpus; it takes files, each with its ``[[files]]``."""
     match declaration.format:
         case "turns":
@@ -228,7 +222,7 @@ class DeclaredWriters(NamedTuple):
     write_record: RecordWriter
 
 
-def writers_of(declaration: Declaration) -> DeclaredWriters:
+def writers_of(declaration: model.Declaration) -> DeclaredWriters:
     """Return the writers of its format; files of speakers have one of their own."""
     of_file: FileWriter
     of_record: RecordWriter
@@ -252,11 +246,11 @@ def writers_of(declaration: Declaration) -> DeclaredWriters:
     return DeclaredWriters(file_by_file(write_file), write_record)
 
 
-def _has_speakers(declaration: Declaration, path: str) -> bool:
-    return declaration.speakers is not None and matches(declaration.speakers.files.path, path)
+def _has_speakers(declaration: model.Declaration, path: str) -> bool:
+    return declaration.speakers is not None and model.matches(declaration.speakers.files.path, path)
 
 
-def _document_format(declaration: Declaration) -> DocumentFormat:
+def _document_format(declaration: model.Declaration) -> DocumentFormat:
     match declaration.format:
         case "pairs":
             if declaration.pair.zip is not None:

@@ -4,6 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from talkhouse.schema.tables.base import GrainKey, LongText, Text
+from talkhouse.schema.toml_files import toml_of
 
 revision = "0001"
 down_revision = None
@@ -377,79 +378,29 @@ def _images() -> None:
     )
 
 
-_PRIMARY_KEYS = {
-    "dialogues": ["dialogue_id"],
-    "images": ["corpus_id", "kind", "image_id"],
-    "meta.quarantine": ["source_file_id", "pointer"],
-    "participants": ["dialogue_id", "speaker_id"],
-    "personas": ["persona_id"],
-    "records": ["record_id"],
-    "speakers": ["speaker_id"],
-    "texts": ["text_id"],
-    "turns": ["dialogue_id", "turn_index"],
-}
-
-_NULL_SAFE_KEYS = {
-    "annotations": ["record_id", "turn_index", "persona_set", "persona_position", "scheme", "annotator_index", "item_index"],
-    "candidates": ["record_id", "turn_index", "candidate_set", "position", "item_index"],
-    "examples": ["corpus_id", "task", "release", "split", "example_index"],
-    "meta.findings": ["corpus_id", "finding_index"],
-    "persona_uses": ["record_id", "turn_index", "persona_set", "position"],
-}
-"""Keys in which a column may be null; two nulls are equal."""
-
-_INDEXES = {
-    "annotations": [["dialogue_id", "turn_index"], ["persona_id"], ["scheme", "label"]],
-    "candidates": [["dialogue_id", "turn_index"], ["persona_id"], ["text_id"]],
-    "dialogues": [["corpus_id"]],
-    "examples": [["dialogue_id", "turn_index"], ["record_id"]],
-    "images": [["source_file_id"]],
-    "meta.findings": [["rule"]],
-    "meta.quarantine": [["rule"]],
-    "participants": [["speaker_id"]],
-    "persona_uses": [["dialogue_id", "turn_index"], ["persona_id"], ["speaker_id"]],
-    "personas": [["corpus_id"], ["speaker_id"]],
-    "records": [["corpus_id"], ["dialogue_id"], ["main_speaker_id"], ["source_file_id"]],
-    "speakers": [["corpus_id"]],
-    "texts": [["corpus_id"]],
-    "turns": [["speaker_id"]],
-}
-
-_RELATIONS = {
-    "corpora": (["corpus_id"], ["dialogues", "examples", "images", "personas", "records", "speakers", "texts"]),
-    "dialogues": (["dialogue_id"], ["annotations", "candidates", "examples", "participants", "persona_uses", "records", "turns"]),
-    "labels": (["scheme", "label"], ["annotations"]),
-    "meta.rules": (["rule"], ["meta.findings", "meta.quarantine"]),
-    "meta.source_files": (["source_file_id"], ["images", "meta.quarantine", "records"]),
-    "personas": (["persona_id"], ["annotations", "candidates", "persona_uses"]),
-    "records": (["record_id"], ["annotations", "candidates", "examples", "persona_uses"]),
-    "schemes": (["scheme"], ["annotations", "labels"]),
-    "speakers": (["speaker_id"], ["participants", "persona_uses", "personas", "turns"]),
-    "texts": (["text_id"], ["candidates"]),
-    "turns": (["dialogue_id", "turn_index"], ["annotations", "candidates", "examples", "persona_uses"]),
-}
-"""Table -> its key, and the tables that point at it with columns of the same names."""
+_TABLES = toml_of(__file__, "0001_create_shared_tables")
+"""Keys, indexes and relations, by the names of tables."""
 
 
 def _keys() -> None:
-    for table, columns in _PRIMARY_KEYS.items():
+    for table, columns in _TABLES["primary_keys"].items():
         op.create_primary_key(None, _name(table), columns, schema=_schema(table))
-    for table, columns in _NULL_SAFE_KEYS.items():
+    for table, columns in _TABLES["null_safe_keys"].items():
         keyed = sa.Table(_name(table), sa.MetaData(), *(sa.Column(column) for column in columns), schema=_schema(table))
         op.execute(sa.schema.AddConstraint(GrainKey(*keyed.columns)))
 
 
 def _indexes() -> None:
-    for table, several in _INDEXES.items():
+    for table, several in _TABLES["indexes"].items():
         for columns in several:
             name = f"{_name(table)}_{'_'.join(columns)}_idx"
             op.create_index(name, _name(table), columns, schema=_schema(table))
 
 
 def _relations() -> None:
-    for target, (key, tables) in _RELATIONS.items():
-        for table in tables:
-            _relation(table, key, target, key)
+    for target, of in _TABLES["relations"].items():
+        for table in of["tables"]:
+            _relation(table, of["key"], target, of["key"])
     _relation("records", ["main_speaker_id"], "speakers", ["speaker_id"])
 
 

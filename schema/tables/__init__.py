@@ -3,7 +3,7 @@
 Foreign keys here are declarations: DuckDB is not asked to enforce them (see ``docs/decisions``).
 """
 
-from talkhouse.schema.tables import corpora, dialogues, meta, publication
+from talkhouse.schema.tables import dialogues, publication
 from talkhouse.schema.tables.base import metadata, owned_by, qualified
 
-__all__ = ["corpora", "dialogues", "meta", "metadata", "owned_by", "publication", "qualified"]
+__all__ = ["dialogues", "metadata", "owned_by", "publication", "qualified"]

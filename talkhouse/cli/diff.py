@@ -108,7 +108,7 @@ def command(
 
             write_rows(sides.con, f"from {CELLS}", output, force=True)
         if output is not None and is_page:
-            from talkhouse.diff.page import write_page
+            from talkhouse.diff.sentences import write_page
 
             write_page(found, output, _PAGE_ROWS)
         if as_json:

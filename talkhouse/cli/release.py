@@ -159,9 +159,9 @@ def verify(names: tuple[str, ...], db: str | None, store: Path | None, as_json: 
 
     Exit code 1 if anything differs; each file is named.
     """
+    from talkhouse.releases.objects import POSTGRESQL, differs, verify
     from talkhouse.releases.store import names as all_names
     from talkhouse.releases.store import store_of
-    from talkhouse.releases.verify import POSTGRESQL, differs, verify
 
     is_file = db is not None and not db.startswith(POSTGRESQL) and Path(db).is_file()
     folder = store_of(store, Path(db) if db and is_file else None)

@@ -114,7 +114,7 @@ def _marks(path: Path, runs: list[dict[str, Any]]) -> dict[str, str]:
     """Add to each run what became of its examples, and return the sentences about those that are not the same."""
     from talkhouse.releases.checkout import release_of
     from talkhouse.releases.store import store_of
-    from talkhouse.scores.examples_now import ExamplesNow, Now, examples_now
+    from talkhouse.scores.examples import ExamplesNow, Now, examples_now
     from talkhouse.warehouse.opened import opened
 
     found: dict[str, Now] = {}

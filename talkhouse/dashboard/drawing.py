@@ -8,25 +8,11 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from talkhouse.charts import words
+from talkhouse.charts import query, words
 from talkhouse.charts.declarations import metrics
 from talkhouse.charts.declared import Chart, ChartKind, Dashboard, Filter, Headline, rows_of_charts
 from talkhouse.charts.draw import draw, file_name, picture, with_units
 from talkhouse.charts.fields import NOTHING, NUMBERS, ChartField, Rows, fields, number, with_weekdays
-from talkhouse.charts.query import (
-    OPTIONS,
-    TIED,
-    TOTAL,
-    Choices,
-    chart_sql,
-    counted_sql,
-    filter_sql,
-    narrowed,
-    palette,
-    sql_of_chart,
-    sql_of_filter,
-    worth_drawing,
-)
 from talkhouse.charts.view_cache import missing_files
 from talkhouse.charts.words import FilledHeadline, cut, fill, is_cut
 from talkhouse.dashboard import errors, links, receipt
@@ -96,10 +82,10 @@ def draw_dashboard(opened: ServedWarehouse, dashboard: Dashboard) -> None:
     """Draw a dashboard below what is on the page, beginning with its headlines."""
     draw_headlines(opened, dashboard.headlines)
     choices = draw_filters(opened, dashboard.filters)
-    draw_charts(opened, worth_drawing(opened.rows_of_pages, dashboard.charts), choices)
+    draw_charts(opened, query.worth_drawing(opened.rows_of_pages, dashboard.charts), choices)
 
 
-def draw_filters(opened: ServedWarehouse, filters: Iterable[Filter]) -> Choices:
+def draw_filters(opened: ServedWarehouse, filters: Iterable[Filter]) -> query.Choices:
     """Draw the filters, whose state is in the URL, and return the choices; one with a single value is left out."""
     offered = [(choice, _options(opened, choice)) for choice in filters]
     wanted = [(choice, options) for choice, options in offered if len(options) > 1]
@@ -121,11 +107,11 @@ def draw_filters(opened: ServedWarehouse, filters: Iterable[Filter]) -> Choices:
 
 
 def _options(opened: ServedWarehouse, choice: Filter) -> list[str]:
-    with sql_of_filter(choice, opened.query_files):
-        return opened.rows_of_pages(filter_sql(choice, OPTIONS)).to_series().to_list()
+    with query.sql_of_filter(choice, opened.query_files):
+        return opened.rows_of_pages(query.filter_sql(choice, query.OPTIONS)).to_series().to_list()
 
 
-def draw_charts(opened: ServedWarehouse, charts: Iterable[Chart], choices: Choices, *, level: int = 2) -> None:
+def draw_charts(opened: ServedWarehouse, charts: Iterable[Chart], choices: query.Choices, *, level: int = 2) -> None:
     """Draw charts of a dashboard row by row, below headings of a level.
 
     One that can't be computed shows its error in its place.
@@ -142,7 +128,7 @@ def draw_charts(opened: ServedWarehouse, charts: Iterable[Chart], choices: Choic
                 _draw_in_its_place(opened, chart, choices, level)
 
 
-def _draw_in_its_place(opened: ServedWarehouse, chart: Chart, choices: Choices, level: int) -> None:
+def _draw_in_its_place(opened: ServedWarehouse, chart: Chart, choices: query.Choices, level: int) -> None:
     try:
         draw_on_page(opened, chart, choices, level, opened.rows_of_pages)
     except CatalogueError as error:
@@ -236,18 +222,18 @@ LINK = st.column_config.LinkColumn("Open", display_text=OPEN, width=60)
 """A column of addresses."""
 
 
-def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: Choices, level: int, run: Rows) -> None:
+def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: query.Choices, level: int, run: Rows) -> None:
     """Draw a chart, whose query is given to ``run``, below a heading of a level.
 
     Raises CatalogueError if it can't be computed.
     """
     of_view = metrics(opened.query_files).get(chart.view, {})
-    chosen = narrowed(chart, choices, opened.columns.get(chart.view, ()))
-    sql = chart_sql(chosen, of_view)
-    with sql_of_chart(opened.rows, chart, opened.query_files):
-        rows = run(counted_sql(chosen, of_view) if is_cut(chosen) else sql)
+    chosen = query.narrowed(chart, choices, opened.columns.get(chart.view, ()))
+    sql = query.chart_sql(chosen, of_view)
+    with query.sql_of_chart(opened.rows, chart, opened.query_files):
+        rows = run(query.counted_sql(chosen, of_view) if is_cut(chosen) else sql)
     left_out = cut(chosen, of_view, rows) if is_cut(chosen) else None
-    rows = with_weekdays(chart, rows.drop(TOTAL, TIED, strict=False))
+    rows = with_weekdays(chart, rows.drop(query.TOTAL, query.TIED, strict=False))
     columns = fields(chart, of_view)
     if chart.kind is ChartKind.NUMBER:
         receipt.draw(opened, chart.title, sql, number=_draw_number(chart, columns[0], rows))
@@ -270,7 +256,7 @@ def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: Choices, level:
         st.markdown(plain(sentence))
         _draw_what_it_shows(opened, chart, columns, rows, lead, sql)
     else:
-        colours = palette(run, chart, of_view, opened.query_files)
+        colours = query.palette(run, chart, of_view, opened.query_files)
         # Below a chart Streamlit leaves room for another line.
         drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 3})
         st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
@@ -354,7 +340,7 @@ def draw_files(title: str, rows: pl.DataFrame, drawn: Callable[[], Any]) -> None
                 )
 
 
-def _why_empty(opened: ServedWarehouse, chart: Chart, choices: Choices) -> str:
+def _why_empty(opened: ServedWarehouse, chart: Chart, choices: query.Choices) -> str:
     """Return the reason for an empty chart: the filters, or that nothing it counts, or not all files, were loaded."""
     if any(choices.values()):
         return "Nothing matches the filters."

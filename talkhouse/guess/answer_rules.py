@@ -5,9 +5,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from talkhouse.guess.evidence import share, words
+from talkhouse.guess.evidence import NAMES, PAIRS, share, words
 from talkhouse.guess.field_meanings import Guess, dotted, role_words, with_dialogue
-from talkhouse.guess.field_names import NAMES, PAIRS
 from talkhouse.guess.record_values import MOST, Records, are_texts, column
 from talkhouse.guess.sample import Samples
 from talkhouse.guess.text_rules import markers_of

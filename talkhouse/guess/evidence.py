@@ -1,4 +1,4 @@
-"""What speaks for a guess, in the few words of a comment: how many of the sample's values are as they should be."""
+"""What speaks for a guess: names that fields have in the wild (``field_names.toml``), and the values of a sample."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -6,9 +6,20 @@ from typing import Any
 
 from talkhouse.guess.record_values import path_words
 from talkhouse.ingest.declared.declaration.model import JsonPath
+from talkhouse.schema.toml_files import toml_of
 
 _MOST_WORDS = 4
 _LONGEST_WORD = 20
+
+_DATA: Mapping[str, Any] = toml_of(__file__, "field_names")
+
+NAMES: Mapping[str, tuple[str, ...]] = {meaning: tuple(names) for meaning, names in _DATA.items() if meaning != "pairs"}
+"""Meaning -> names as words, the likeliest first."""
+
+PAIRS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    meaning: tuple((first, second) for first, second in pairs) for meaning, pairs in _DATA["pairs"].items()
+}
+"""The same of two fields that belong together."""
 
 
 def share(values: Sequence[Any], fits: Callable[[Any], bool], what: str) -> str:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from talkhouse.guess import evidence
-from talkhouse.guess.field_names import NAMES
+from talkhouse.guess.evidence import NAMES
 from talkhouse.guess.record_values import (
     MOST,
     Dialogues,
@@ -26,18 +26,7 @@ from talkhouse.guess.record_values import (
     whole_numbers,
 )
 from talkhouse.guess.sample import Samples
-from talkhouse.ingest.declared.declaration.model import (
-    ISO,
-    UNIX,
-    Dialect,
-    DialogueFields,
-    Format,
-    JsonPath,
-    PairFields,
-    PreferenceFields,
-    SpeakerFields,
-    TurnFields,
-)
+from talkhouse.ingest.declared.declaration import model
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
 from talkhouse.ingest.declared.times import read_time
@@ -62,15 +51,15 @@ class GuessedLabels:
 class Guess:
     """A format that files look like, and what their fields seem to mean."""
 
-    format: Format
+    format: model.Format
     reason: str
     """Why, behind 'looks like: chat'."""
-    dialogue: DialogueFields = field(default_factory=DialogueFields)
-    turn: TurnFields = field(default_factory=TurnFields)
-    speaker: SpeakerFields = field(default_factory=SpeakerFields)
-    pair: PairFields = field(default_factory=PairFields)
-    preference: PreferenceFields = field(default_factory=PreferenceFields)
-    dialect: Dialect = field(default_factory=Dialect)
+    dialogue: model.DialogueFields = field(default_factory=model.DialogueFields)
+    turn: model.TurnFields = field(default_factory=model.TurnFields)
+    speaker: model.SpeakerFields = field(default_factory=model.SpeakerFields)
+    pair: model.PairFields = field(default_factory=model.PairFields)
+    preference: model.PreferenceFields = field(default_factory=model.PreferenceFields)
+    dialect: model.Dialect = field(default_factory=model.Dialect)
     markers: Mapping[str, str] = field(default_factory=dict)
     separators: tuple[str, ...] = ()
     lines: Mapping[str, str] = field(default_factory=dict)
@@ -84,11 +73,11 @@ class Guess:
     """``dialogue.id`` -> why it is proposed, or why it is not; so of other keys."""
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Table -> what else could be in it, a line each."""
-    together: tuple[JsonPath, ...] = ()
+    together: tuple[model.JsonPath, ...] = ()
     """Columns that are the id together; ``dialogue.id`` is the first of them."""
     also: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Table -> key -> value as TOML has it, of keys that are more than one path."""
-    needs: tuple[JsonPath, ...] = ()
+    needs: tuple[model.JsonPath, ...] = ()
     """What these keys name, without which a file is none of these."""
     ids: Literal["corpus", "file", "split"] = "corpus"
     """Where an id means one dialogue."""
@@ -98,10 +87,12 @@ class Guess:
     """Members of turns that nothing takes, each with a sample."""
 
 
-Mapped: TypeAlias = DialogueFields | TurnFields | SpeakerFields | PairFields | PreferenceFields
+Mapped: TypeAlias = (
+    model.DialogueFields | model.TurnFields | model.SpeakerFields | model.PairFields | model.PreferenceFields
+)
 
 
-def paths_of(fields: Mapped) -> dict[str, JsonPath]:
+def paths_of(fields: Mapped) -> dict[str, model.JsonPath]:
     """Return the paths of a table of ``corpus.toml``, by their names there; without those that are not given."""
     return {name: value for name, value in vars(fields).items() if isinstance(value, tuple) and name not in _NO_PATHS}
 
@@ -136,8 +127,8 @@ ROLE_WORDS = USERS | BOTS | {"user", "assistant", "system", "sys", "tool", "func
 class Meanings:
     """What the fields of turns mean."""
 
-    turn: TurnFields
-    speaker: SpeakerFields = field(default_factory=SpeakerFields)
+    turn: model.TurnFields
+    speaker: model.SpeakerFields = field(default_factory=model.SpeakerFields)
     roles: Mapping[str, str] = field(default_factory=dict)
     times: Mapping[str, str] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
@@ -148,7 +139,7 @@ class Meanings:
 class FieldGuess(NamedTuple):
     """A field, and what speaks for it."""
 
-    path: JsonPath | None = None
+    path: model.JsonPath | None = None
     remarks: Mapping[str, str] = {}
     notes: tuple[str, ...] = ()
     """What else it could be, a line each."""
@@ -156,7 +147,7 @@ class FieldGuess(NamedTuple):
     """``[times]``, where the field is a time that is not in ISO 8601."""
 
 
-def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] = ()) -> Meanings | None:
+def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[model.JsonPath] = ()) -> Meanings | None:
     """Return the meanings of the fields of turns, given some dialogues; None where no field is a text.
 
     ``but``: fields that mean something else. ``with_order``: whether a field may say the order of the turns.
@@ -170,7 +161,7 @@ def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] 
         remarks["turn.text"] = f"to decide: no name says so; the longest texts, {evidence.texts(column(turns, text))}"
     if text is None:
         return None
-    taken: list[JsonPath | None] = [text, *others_of_text, *but]
+    taken: list[model.JsonPath | None] = [text, *others_of_text, *but]
     role = turns.pick(_ROLES, are_words, taken)
     taken.append(role)
     speaker = turns.pick(_SPEAKERS, _are_speakers, taken)
@@ -201,7 +192,7 @@ def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] 
     time = _time_of(turns, _TIMES, [*taken, turn_id, reply.path], "turn.said_at", are_columns=with_order)
     fallbacks, of_speaker = _fallbacks(turns, speaker, taken, are_columns=with_order)
     fallbacks |= {"text": tuple(others_of_text)} if others_of_text else {}
-    turn = TurnFields(turn_id, text, role, speaker, time.path, reply.path, order=order, fallbacks=fallbacks)
+    turn = model.TurnFields(turn_id, text, role, speaker, time.path, reply.path, order=order, fallbacks=fallbacks)
     others = {
         "text": turns.named(_TEXTS, [*taken, time.path]),
         "speaker": turns.named(_SPEAKERS, [*taken, turn_id, role]),
@@ -220,7 +211,7 @@ def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] 
     return Meanings(turn, speakers, roles, time.times, remarks, found, dialogues)
 
 
-def _texts_of(turns: Records, but: Sequence[JsonPath]) -> list[JsonPath]:
+def _texts_of(turns: Records, but: Sequence[model.JsonPath]) -> list[model.JsonPath]:
     """Return the path of the texts by their names, and those beside it that have one where it has none."""
     first = turns.pick(_TEXTS, are_texts_or_parts, but)
     found, lacking = [first] if first else [], Records(turn for turn in turns if not at(turn, first or ()))
@@ -237,10 +228,10 @@ _WHO = re.compile(r"speaker|sender|author|interlocutor|worker|user|participant|r
 
 
 def _who_by_values(
-    dialogues: Dialogues, taken: Sequence[JsonPath | None], *, are_columns: bool
-) -> tuple[JsonPath | None, list[str]]:
+    dialogues: Dialogues, taken: Sequence[model.JsonPath | None], *, are_columns: bool
+) -> tuple[model.JsonPath | None, list[str]]:
     """Return the only field by whose name and values it may be who speaks, a few that take turns; else lines."""
-    found, chosen = list[JsonPath](), list[JsonPath]()
+    found, chosen = list[model.JsonPath](), list[model.JsonPath]()
     for path, values in dialogues.turns.values.items():
         named = _WHO.search(path_words(path).rpartition(".")[2]) is not None
         if path in taken or len(values) < MOST * len(dialogues.turns) or are_queries(values):
@@ -265,8 +256,8 @@ def _who_by_values(
 
 
 def _fallbacks(
-    turns: Records, speaker: JsonPath | None, taken: Sequence[JsonPath | None], *, are_columns: bool
-) -> tuple[dict[str, tuple[JsonPath, ...]], list[str]]:
+    turns: Records, speaker: model.JsonPath | None, taken: Sequence[model.JsonPath | None], *, are_columns: bool
+) -> tuple[dict[str, tuple[model.JsonPath, ...]], list[str]]:
     """Return the other field that names a speaker where some turns have no name: Slack's ``bot_id`` beside ``user``.
 
     One that has the speakers of other turns comes first, then an id beside an id; any other makes a line.
@@ -288,7 +279,7 @@ def _fallbacks(
     ]
 
 
-def with_dialogue(samples: Samples, form: Any, reason: str, but: Sequence[JsonPath | None]) -> Guess:
+def with_dialogue(samples: Samples, form: Any, reason: str, but: Sequence[model.JsonPath | None]) -> Guess:
     """Return a guess with what the records say of their dialogues; ``but``: fields that mean something else."""
     first = samples[0]
     id_path, why = id_of(samples)
@@ -301,9 +292,9 @@ def with_dialogue(samples: Samples, form: Any, reason: str, but: Sequence[JsonPa
     return Guess(form, reason, dialogue, dialect=first.dialect, times=start.times, remarks=remarks, notes=notes)
 
 
-def _id_counts(dialogues: Dialogues, turn_id: JsonPath) -> dict[JsonPath, tuple[int, int]]:
+def _id_counts(dialogues: Dialogues, turn_id: model.JsonPath) -> dict[model.JsonPath, tuple[int, int]]:
     """Count the keys at each path of turns, and those that are ids of other turns of the same dialogue."""
-    counts: dict[JsonPath, tuple[int, int]] = {}
+    counts: dict[model.JsonPath, tuple[int, int]] = {}
     for dialogue in dialogues:
         ids = set(column(dialogue, turn_id))
         for turn in dialogue:
@@ -315,12 +306,12 @@ def _id_counts(dialogues: Dialogues, turn_id: JsonPath) -> dict[JsonPath, tuple[
     return counts
 
 
-def quoted_path(path: JsonPath, *, is_column: bool) -> str:
+def quoted_path(path: model.JsonPath, *, is_column: bool) -> str:
     """Write a path, or the name of a column, as TOML has it."""
     return toml_string(str(path[0]) if is_column else path_text(path[1:] if path[:1] == ("",) else path))
 
 
-def dotted(path: JsonPath | None) -> str:
+def dotted(path: model.JsonPath | None) -> str:
     """Write a path in words."""
     signs: dict[object, str] = {None: "[*]", ...: ".*"}
     pieces = (f".{name}" if isinstance(name, str) else signs.get(name, f"[{name}]") for name in path or ())
@@ -328,8 +319,8 @@ def dotted(path: JsonPath | None) -> str:
 
 
 def about_dialogues(
-    records: Records, but: Sequence[JsonPath | None], *, are_columns: bool = False
-) -> tuple[DialogueFields, FieldGuess]:
+    records: Records, but: Sequence[model.JsonPath | None], *, are_columns: bool = False
+) -> tuple[model.DialogueFields, FieldGuess]:
     """Return the other fields of dialogues, title, split, domain, language and beginning, and what speaks for it."""
     title = records.pick(("title", "subject", "channel.name"), are_texts, but)
     split = records.pick(("split", "data_split"), are_words, but)
@@ -337,7 +328,7 @@ def about_dialogues(
     language = records.pick(("language", "lang"), are_words, but)
     others = [title, split, domain, language]
     start = _time_of(records, _STARTS, [*but, *others], "dialogue.started_at", are_columns=are_columns)
-    fields = DialogueFields(title=title, split=split, domain=domain, language=language, started_at=start.path)
+    fields = model.DialogueFields(title=title, split=split, domain=domain, language=language, started_at=start.path)
     return fields, start
 
 
@@ -359,10 +350,10 @@ def role_words(words: Sequence[Any]) -> dict[str, str]:
     return roles
 
 
-def id_of(samples: Samples) -> tuple[JsonPath | None, str]:
+def id_of(samples: Samples) -> tuple[model.JsonPath | None, str]:
     """Return the field that is an id, where no file of the sample has one twice; and why it is, or is not."""
     records = samples.records
-    repeated, unique = list[JsonPath](), list[JsonPath]()
+    repeated, unique = list[model.JsonPath](), list[model.JsonPath]()
     for path in records.named(tuple(dict.fromkeys((*_IDS, *DIALOGUES)))):
         columns = [column(sample.records, path) for sample in samples]
         if path_words(path) not in _IDS and not all(_are_bare(values) for values in columns):
@@ -386,8 +377,8 @@ def _are_bare(values: list[Any]) -> bool:
     return all(isinstance(value, str | int) and len(str(value).split()) == 1 for value in values)
 
 
-def _longest(turns: Records, but: Sequence[JsonPath]) -> JsonPath | None:
-    means: dict[JsonPath, float] = {}
+def _longest(turns: Records, but: Sequence[model.JsonPath]) -> model.JsonPath | None:
+    means: dict[model.JsonPath, float] = {}
     for path in turns.leaves:
         values = [value for value in column(turns, path) if isinstance(value, str)]
         are_most = len(values) >= len(turns) / 2 and sum(" " in value.strip() for value in values) * 2 >= len(values)
@@ -436,18 +427,18 @@ def _are_roles(values: list[Any]) -> bool:
     return bool(words) and words <= ROLE_WORDS
 
 
-def _speaker(turns: Records, speaker: JsonPath | None) -> SpeakerFields:
+def _speaker(turns: Records, speaker: model.JsonPath | None) -> model.SpeakerFields:
     """Return the fields of speakers: an id means the same in all of the corpus, a name only in its dialogue."""
     if speaker is None:
-        return SpeakerFields()
+        return model.SpeakerFields()
     is_id = path_words(speaker).endswith(("id", "username", "user_name"))
     name = turns.pick(_SPEAKER_NAMES, are_texts, [speaker]) if is_id else None
     is_bot = turns.pick(_BOTS, lambda values: all(isinstance(value, bool | None) for value in values))
-    return SpeakerFields("corpus" if is_id else "dialogue", name, is_bot)
+    return model.SpeakerFields("corpus" if is_id else "dialogue", name, is_bot)
 
 
-def _order(dialogues: Dialogues, taken: Sequence[JsonPath | None]) -> JsonPath | None:
-    def numbers_turns(path: JsonPath) -> bool:
+def _order(dialogues: Dialogues, taken: Sequence[model.JsonPath | None]) -> model.JsonPath | None:
+    def numbers_turns(path: model.JsonPath) -> bool:
         places = [whole_numbers(column(dialogue, path)) for dialogue in dialogues]
         return all(place is not None and len(set(place)) == len(place) for place in places)
 
@@ -456,7 +447,7 @@ def _order(dialogues: Dialogues, taken: Sequence[JsonPath | None]) -> JsonPath |
     return next((path for path in dialogues.turns.named(_ORDERS, taken) if numbers_turns(path)), None)
 
 
-def _id_in(dialogues: Dialogues, taken: Sequence[JsonPath | None]) -> JsonPath | None:
+def _id_in(dialogues: Dialogues, taken: Sequence[model.JsonPath | None]) -> model.JsonPath | None:
     for path in dialogues.turns.named(_TURN_IDS, taken):
         if all(are_ids(column(dialogue, path)) for dialogue in dialogues if dialogue):
             return path
@@ -464,7 +455,7 @@ def _id_in(dialogues: Dialogues, taken: Sequence[JsonPath | None]) -> JsonPath |
 
 
 def _reply_to(
-    dialogues: Dialogues, turn_id: JsonPath | None, taken: Sequence[JsonPath | None], *, are_columns: bool
+    dialogues: Dialogues, turn_id: model.JsonPath | None, taken: Sequence[model.JsonPath | None], *, are_columns: bool
 ) -> FieldGuess:
     """Return the field that says what a turn replies to, with what proves it, and lines of those that may.
 
@@ -491,7 +482,7 @@ def _reply_to(
     return FieldGuess(notes=tuple(perhaps))
 
 
-def names_of(paths: Sequence[JsonPath | None]) -> set[str]:
+def names_of(paths: Sequence[model.JsonPath | None]) -> set[str]:
     """Return the names of the fields that paths begin with."""
     return {path[0] for path in paths if path and isinstance(path[0], str)}
 
@@ -516,7 +507,7 @@ _LONGEST_TIME = 40
 
 
 def _time_of(
-    records: Records, names: Sequence[str], but: Sequence[JsonPath | None], of: str, *, are_columns: bool
+    records: Records, names: Sequence[str], but: Sequence[model.JsonPath | None], of: str, *, are_columns: bool
 ) -> FieldGuess:
     """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another.
 
@@ -547,9 +538,9 @@ def _time_of(
     )
 
 
-def _time_in(path: JsonPath, forms: Sequence[str], key: str, remarks: Mapping[str, str]) -> FieldGuess:
+def _time_in(path: model.JsonPath, forms: Sequence[str], key: str, remarks: Mapping[str, str]) -> FieldGuess:
     others = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}
-    return FieldGuess(path, {**remarks, **others}, times={} if forms[0] == ISO else {key: forms[0]})
+    return FieldGuess(path, {**remarks, **others}, times={} if forms[0] == model.ISO else {key: forms[0]})
 
 
 def _are_dated(values: Sequence[Any]) -> bool:
@@ -561,12 +552,12 @@ def _is_dated(value: Any) -> bool:
     if isinstance(value, date):
         return True
     is_text = isinstance(value, str) and not value.replace(".", "", 1).isdecimal() and len(value) <= _LONGEST_TIME
-    return is_text and any(read_time(value, form).value for form in (ISO, *_PATTERNS))
+    return is_text and any(read_time(value, form).value for form in (model.ISO, *_PATTERNS))
 
 
 def _forms(values: list[Any]) -> list[str]:
     if not values or all(isinstance(value, date) for value in values):
-        return [ISO] if values else []
+        return [model.ISO] if values else []
     numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) == len(values):
         return _since_1970([float(number) for number in numbers])
@@ -574,12 +565,12 @@ def _forms(values: list[Any]) -> list[str]:
         return []
     if all(value.replace(".", "", 1).isdecimal() for value in values):
         return _since_1970([float(value) for value in values])
-    forms = [form for form in (ISO, *_PATTERNS) if all(read_time(value, form).value for value in values)]
-    return forms[:1] if forms[:1] == [ISO] else forms
+    forms = [form for form in (model.ISO, *_PATTERNS) if all(read_time(value, form).value for value in values)]
+    return forms[:1] if forms[:1] == [model.ISO] else forms
 
 
 def _since_1970(numbers: list[float]) -> list[str]:
-    for form, unit in zip(UNIX, (1, 1_000), strict=True):
+    for form, unit in zip(model.UNIX, (1, 1_000), strict=True):
         if all(10**8 * unit <= number < 10**10 * unit for number in numbers):
             return [form]
     return []

@@ -7,18 +7,8 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any
 
-from talkhouse.guess.evidence import share, words
-from talkhouse.guess.field_meanings import (
-    BOTS,
-    NOBODY_SPEAKS,
-    ROLE_WORDS,
-    USERS,
-    Guess,
-    dotted,
-    role_words,
-    with_dialogue,
-)
-from talkhouse.guess.field_names import PAIRS
+from talkhouse.guess import field_meanings
+from talkhouse.guess.evidence import PAIRS, share, words
 from talkhouse.guess.record_values import MOST, are_texts, column
 from talkhouse.guess.sample import Samples
 from talkhouse.ingest.declared.declaration.model import (
@@ -67,7 +57,7 @@ _MOST_LINES = 2_000
 _DAYS = ("%d{0}%m{0}", "%m{0}%d{0}")
 
 
-def transcript(samples: Samples) -> Guess | None:
+def transcript(samples: Samples) -> field_meanings.Guess | None:
     """Each record has a text with marks of who speaks."""
     records = samples.records
     known = records.named(_TRANSCRIPTS)
@@ -80,20 +70,22 @@ def transcript(samples: Samples) -> Guess | None:
         rare = rare_marks(texts, markers)
         is_open = not markers or len(rare) * 2 > len({*markers.values()}) or _differ(texts, markers)
         if is_open and (lines := _lines_in(texts)) is not None:
-            return of_text(samples, path, f"each record has a text {dotted(path)} of lines", lines)
+            return of_text(samples, path, f"each record has a text {field_meanings.dotted(path)} of lines", lines)
         if not markers and (parted := _parted(texts)) is not None:
-            return of_text(samples, path, f"each record has a text {dotted(path)} of turns", parted)
+            return of_text(samples, path, f"each record has a text {field_meanings.dotted(path)} of turns", parted)
         if markers:
             begins = [str(value).startswith(tuple(markers)) for value in values if value]
             remarks = {"dialogue.text": share(begins, bool, "begin with a mark")}
             fields = {"markers": markers, "remarks": remarks, "notes": {"markers": _to_decide(rare)}}
-            return of_text(samples, path, f"each record has a text {dotted(path)} with speaker marks", fields)
+            return of_text(
+                samples, path, f"each record has a text {field_meanings.dotted(path)} with speaker marks", fields
+            )
     return None
 
 
-def of_text(samples: Samples, path: JsonPath, reason: str, fields: Mapping[str, Any]) -> Guess:
+def of_text(samples: Samples, path: JsonPath, reason: str, fields: Mapping[str, Any]) -> field_meanings.Guess:
     """Return the guess of records whose text is at a path, with these fields."""
-    guess = with_dialogue(samples, "transcript", reason, [path])
+    guess = field_meanings.with_dialogue(samples, "transcript", reason, [path])
     remarks = {**guess.remarks, **fields["remarks"]}
     return replace(guess, dialogue=replace(guess.dialogue, text=path), **{**fields, "remarks": remarks})
 
@@ -128,7 +120,7 @@ def lines_of(lines: Sequence[str], patterns: Sequence[str] = _NAMES, least: floa
         names = Counter(match["who"] for match in found)
         if len(found) < max(2, least * len(lines)) or not any(match["said"] for match in found):
             continue
-        key = "role" if {name.lower() for name in names} <= ROLE_WORDS else "speaker"
+        key = "role" if {name.lower() for name in names} <= field_meanings.ROLE_WORDS else "speaker"
         remarks = {
             f"turn.{key}": words([match["who"] for match in found]),
             "lines.pattern": f"{len(found):,} of {len(lines):,} lines; the others belong to the turn before",
@@ -144,7 +136,7 @@ def lines_of(lines: Sequence[str], patterns: Sequence[str] = _NAMES, least: floa
             "turn": turn,
             "speaker": SpeakerFields("dialogue"),
             "remarks": remarks,
-            "roles": role_words(list(names)) if key == "role" else {},
+            "roles": field_meanings.role_words(list(names)) if key == "role" else {},
             "notes": {"lines": _to_decide(rare_marks(others, {}))} if rare_marks(others, {}) else {},
         }
     return None
@@ -166,7 +158,7 @@ def _to_decide(rare: Counter[str]) -> tuple[str, ...]:
     )
 
 
-def text_file(samples: Samples) -> Guess | None:
+def text_file(samples: Samples) -> field_meanings.Guess | None:
     """Each file is a text."""
     if not all(sample.is_text for sample in samples):
         return None
@@ -189,7 +181,7 @@ def text_file(samples: Samples) -> Guess | None:
 _MAIL = r"From (?<who>.+?) {1,2}(?<at>\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})(?<said>.*)"
 
 
-def _mail(lines: Sequence[str]) -> Guess | None:
+def _mail(lines: Sequence[str]) -> field_meanings.Guess | None:
     """Return the messages of a mailbox (mbox), each with its headers."""
     found = [match for line in lines if (match := _python(_MAIL).fullmatch(line))]
     if not found or not _python(_MAIL).fullmatch(lines[0]):
@@ -204,7 +196,7 @@ def _mail(lines: Sequence[str]) -> Guess | None:
     return _of_lines(_MAIL, "its lines are those of a mailbox (mbox)", turn, remarks=remarks, times=times)
 
 
-def _dated(lines: Sequence[str]) -> Guess | None:
+def _dated(lines: Sequence[str]) -> field_meanings.Guess | None:
     text = "\n".join(lines)
     words_here = (re.escape(word) for pair in _HALVES for half in pair for word in half if word in text)
     halves = "|".join([_LATIN, *(word for word in words_here if re.search(rf"\d ?{word}|{word} ?\d", text))])
@@ -253,9 +245,9 @@ def _listed(words: Sequence[str]) -> str:
     return f"[{', '.join(map(toml_string, words))}]"
 
 
-def _of_lines(pattern: str, reason: str, turn: TurnFields, **more: object) -> Guess:
+def _of_lines(pattern: str, reason: str, turn: TurnFields, **more: object) -> field_meanings.Guess:
     values: dict[str, object] = {"turn": turn, "speaker": SpeakerFields("dialogue"), "lines": {"pattern": pattern}}
-    return Guess("turns", reason, **(values | more))  # type: ignore[arg-type]
+    return field_meanings.Guess("turns", reason, **(values | more))  # type: ignore[arg-type]
 
 
 def _python(pattern: str) -> re.Pattern[str]:
@@ -292,12 +284,12 @@ def _time_notes(times: Sequence[str], forms: Sequence[str]) -> tuple[str, ...]:
     return (f'said_at = "at"  # to decide: with [times] {choices}: no day here is beyond the 12th',)
 
 
-def _separated(lines: Sequence[str]) -> Guess | None:
+def _separated(lines: Sequence[str]) -> field_meanings.Guess | None:
     parted = _parted(lines)
     if parted is None:
         return None
     reason = f"each line is a dialogue, its turns told apart by {parted['separators'][0].strip()}"
-    return Guess("transcript", reason, DialogueFields(text=NO_PATH), **parted)
+    return field_meanings.Guess("transcript", reason, DialogueFields(text=NO_PATH), **parted)
 
 
 def _parted(texts: Sequence[str]) -> dict[str, Any] | None:
@@ -314,7 +306,7 @@ def _parted(texts: Sequence[str]) -> dict[str, Any] | None:
         is_word = separator.strip() == separator
         used = tuple(form for form in around if is_word and any(form in text for text in texts)) or (separator,)
         named = lines_of([piece for text in texts for piece in _pieces(text, used)], _OF_PIECES)
-        named = named or {"notes": {"dialogue": (NOBODY_SPEAKS,)}}
+        named = named or {"notes": {"dialogue": (field_meanings.NOBODY_SPEAKS,)}}
         has = {"dialogue.separator": f"{sum(separator in text for text in texts):,} of {len(texts):,} have it"}
         return {**named, "separators": used, "remarks": {**has, **named.get("remarks", {})}}
     return None
@@ -325,7 +317,7 @@ def _pieces(text: str, separators: Sequence[str]) -> list[str]:
     return [piece for piece in re.split("|".join(map(re.escape, separators)), text) if piece.strip()]
 
 
-def _marked(texts: Sequence[str]) -> Guess | None:
+def _marked(texts: Sequence[str]) -> field_meanings.Guess | None:
     markers = markers_of(texts)
     if not markers:
         return None
@@ -334,22 +326,22 @@ def _marked(texts: Sequence[str]) -> Guess | None:
     fields = DialogueFields(text=NO_PATH, record="file")
     reason = "each file is a text with speaker marks"
     notes = {"markers": _to_decide(rare_marks(texts, markers))}
-    return Guess("transcript", reason, fields, markers=markers, remarks=remarks, notes=notes)
+    return field_meanings.Guess("transcript", reason, fields, markers=markers, remarks=remarks, notes=notes)
 
 
-def _script(lines: Sequence[str]) -> Guess | None:
+def _script(lines: Sequence[str]) -> field_meanings.Guess | None:
     named, names = lines_of(lines, _NAMES[:1]), {line.partition(":")[0] for line in lines}
     if named is None or len(names) * 2 > len(lines):
         return None
     which = "to decide: a file is a dialogue, unless [lines] begins says with which lines one begins"
     remarks = {**named["remarks"], "dialogue.id": which}
-    return Guess("turns", "each line begins with who speaks", **{**named, "remarks": remarks})
+    return field_meanings.Guess("turns", "each line begins with who speaks", **{**named, "remarks": remarks})
 
 
 _NUMBERED = r"(?<n>\d+) (?<said>.*)"
 
 
-def _numbered(lines: Sequence[str]) -> Guess | None:
+def _numbered(lines: Sequence[str]) -> field_meanings.Guess | None:
     found = [match for line in lines if (match := _python(_NUMBERED).fullmatch(line))]
     begun = sum(match["n"] == "1" for match in found)
     steps = sum(int(after["n"]) in (1, int(before["n"]) + 1) for before, after in pairwise(found))
@@ -364,7 +356,7 @@ def _numbered(lines: Sequence[str]) -> Guess | None:
     return _of_lines(_NUMBERED, "each line has a number, which begins again", TurnFields(text=("said",)), **settings)
 
 
-def _in_columns(lines: Sequence[str]) -> Guess | None:
+def _in_columns(lines: Sequence[str]) -> field_meanings.Guess | None:
     """Return lines of as many texts, told apart by one sign: the longest are what was said."""
     for sign in "|\t":
         counts = {line.count(sign) for line in lines}
@@ -470,4 +462,4 @@ def _word(mark: str) -> str:
 
 def _role(mark: str) -> str:
     word = _word(mark).lower().replace(" ", "_")
-    return "user" if word in USERS else "assistant" if word in BOTS else word
+    return "user" if word in field_meanings.USERS else "assistant" if word in field_meanings.BOTS else word

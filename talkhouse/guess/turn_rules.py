@@ -7,6 +7,7 @@ from itertools import chain, islice, pairwise
 from typing import Any
 
 from talkhouse.guess import evidence
+from talkhouse.guess.evidence import NAMES
 from talkhouse.guess.field_meanings import (
     DIALOGUES,
     NOBODY_SPEAKS,
@@ -22,7 +23,6 @@ from talkhouse.guess.field_meanings import (
     role_words,
     with_dialogue,
 )
-from talkhouse.guess.field_names import NAMES
 from talkhouse.guess.record_values import (
     MOST,
     Dialogues,
@@ -40,16 +40,8 @@ from talkhouse.guess.record_values import (
 )
 from talkhouse.guess.sample import Sample, Samples
 from talkhouse.guess.text_rules import lines_of, of_text
+from talkhouse.ingest.declared.declaration import model
 from talkhouse.ingest.declared.declaration.forms import FORMS
-from talkhouse.ingest.declared.declaration.model import (
-    ISO,
-    NO_PATH,
-    DialogueFields,
-    JsonPath,
-    PairFields,
-    SpeakerFields,
-    TurnFields,
-)
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
 from talkhouse.ingest.declared.times import read_time
@@ -106,8 +98,8 @@ def tree(samples: Samples) -> Guess | None:
 def dialogue(samples: Samples) -> Guess | None:
     """Each record has a list of objects that have a text, or an object of them, or a list of lists of two texts."""
     records = samples.records
-    ranks: dict[JsonPath, tuple[int, bool, int]] = {}
-    known: dict[JsonPath, Meanings] = {}
+    ranks: dict[model.JsonPath, tuple[int, bool, int]] = {}
+    known: dict[model.JsonPath, Meanings] = {}
     for path, values in {**_lists_of_turns(records), **_members(records)}.items():
         dialogues = _dialogues(values)
         found = meanings(dialogues, with_order=False) if any(dialogues) else None
@@ -134,7 +126,7 @@ def dialogue(samples: Samples) -> Guess | None:
 _ANSWERING = re.compile(r"system|sys|bot|agent|wizard|assistant|machine|response|reply|answer")
 
 
-def _two_texts(samples: Samples, path: JsonPath, found: Meanings) -> Guess | None:
+def _two_texts(samples: Samples, path: model.JsonPath, found: Meanings) -> Guess | None:
     """Return the pairs in a list whose items have two texts, and nobody who says them; None where there are others."""
     turns = found.dialogues.turns
     texts = [
@@ -155,16 +147,16 @@ def _two_texts(samples: Samples, path: JsonPath, found: Meanings) -> Guess | Non
     note = () if sum(is_answer) == 1 else ("to decide: which of both is the user's: [roles]",)
     return replace(
         guess,
-        pair=PairFields(prompt=texts[0], response=texts[1], each=(*path, None)),
+        pair=model.PairFields(prompt=texts[0], response=texts[1], each=(*path, None)),
         roles=roles if sum(is_answer) == 1 else {},
         remarks={**guess.remarks, "pair.each": remark},
         notes={**guess.notes, **({"pair": note} if note else {})},
     )
 
 
-def _members(records: Records) -> Mapping[JsonPath, list[list[Any]]]:
+def _members(records: Records) -> Mapping[model.JsonPath, list[list[Any]]]:
     """Return the members of the objects that hold turns under their ids, as ChatGPT's export does: ``mapping.*``."""
-    found: dict[JsonPath, list[list[Any]]] = {}
+    found: dict[model.JsonPath, list[list[Any]]] = {}
     for path in records.objects:
         values = [value for value in column(records, path) if isinstance(value, dict) and is_keyed(value)]
         if len(values) >= MOST * len(records):
@@ -178,8 +170,8 @@ def _lists_of_two(samples: Samples, records: Records) -> Guess | None:
     if path is None:
         return None
     names = [item[0] for value in column(records, path) for item in value]
-    turn = TurnFields(text=(1,), speaker=(0,))
-    meant = Meanings(turn, SpeakerFields("dialogue"), remarks={"turn.speaker": evidence.words(names)})
+    turn = model.TurnFields(text=(1,), speaker=(0,))
+    meant = Meanings(turn, model.SpeakerFields("dialogue"), remarks={"turn.speaker": evidence.words(names)})
     reason = f"each record has a list {dotted(path)} of lists: who says it, and what"
     return _with_turns(samples, meant, "dialogue", path, reason)
 
@@ -238,12 +230,12 @@ def _plain_texts(samples: Samples, records: Records) -> Guess | None:
         reason = f"each record has a list {dotted(path)} of texts"
         if (lines := lines_of(items)) is not None:
             return of_text(samples, (*path, None), f"{reason} that begin with who speaks", lines)
-        guess = _with_turns(samples, Meanings(TurnFields(text=NO_PATH)), "dialogue", path, reason)
+        guess = _with_turns(samples, Meanings(model.TurnFields(text=model.NO_PATH)), "dialogue", path, reason)
         return _with_speakers_beside(guess, beside)
     return None
 
 
-def _lists_beside(records: Records, path: JsonPath) -> dict[JsonPath, tuple[list[Any], bool]]:
+def _lists_beside(records: Records, path: model.JsonPath) -> dict[model.JsonPath, tuple[list[Any], bool]]:
     """Return the values that other lists have for each turn, by their paths; and whether these are a few names."""
     sizes = [len(value) for value in records.lists[path]]
     found = {}
@@ -251,7 +243,7 @@ def _lists_beside(records: Records, path: JsonPath) -> dict[JsonPath, tuple[list
         if other == path or None in other or [len(value) for value in values] != sizes:
             continue
         items = [item for value in values for item in value]
-        inside: JsonPath = ()
+        inside: model.JsonPath = ()
         if items and all(isinstance(item, dict) for item in items):
             inside = next(iter(Records(items).named(NAMES["speaker"])), ())
             values = [column(value, inside) for value in values]
@@ -268,7 +260,7 @@ _LONGEST_NAME = 60
 _WHO = re.compile(r"speaker|author|sender|role|who|user|agent|name")
 
 
-def _with_speakers_beside(guess: Guess, beside: Mapping[JsonPath, tuple[list[Any], bool]]) -> Guess:
+def _with_speakers_beside(guess: Guess, beside: Mapping[model.JsonPath, tuple[list[Any], bool]]) -> Guess:
     """Return a guess of texts with the list that has their speakers; of several, or none, it is to be decided."""
     values = {path: items for path, (items, are_names) in beside.items() if are_names}
     if len(values) != 1:
@@ -289,11 +281,11 @@ def _with_speakers_beside(guess: Guess, beside: Mapping[JsonPath, tuple[list[Any
     )
 
 
-def _messages(samples: Samples, form: Any, path: JsonPath, turns: Records, role: str, text: str) -> Guess:
+def _messages(samples: Samples, form: Any, path: model.JsonPath, turns: Records, role: str, text: str) -> Guess:
     system = samples.records.pick(_SYSTEM, are_texts)
     guess = with_dialogue(samples, form, f"each record has {dotted(path)} with {role} and {text}", [path, system])
     dialogue = replace(guess.dialogue, turns=path, system=system)
-    guess = replace(guess, dialogue=dialogue, turn=TurnFields(role=(role,), text=(text,)), turns=turns)
+    guess = replace(guess, dialogue=dialogue, turn=model.TurnFields(role=(role,), text=(text,)), turns=turns)
     return _with_other_lists(guess, samples.records)
 
 
@@ -301,7 +293,7 @@ def with_reverse(found: Meanings) -> Meanings:
     """Return the meanings of turns, the last one first where no time is behind that of the turn before."""
     if found.turn.said_at is None or found.turn.order or found.turn.replies:
         return found
-    falls, form = 0, found.times.get("said_at", ISO)
+    falls, form = 0, found.times.get("said_at", model.ISO)
     for dialogue in found.dialogues:
         texts = [value for value in column(dialogue, found.turn.said_at) if value is not None]
         times: list[Any] = [read_time(text, form).value if isinstance(text, str) else text for text in texts]
@@ -317,7 +309,7 @@ def with_reverse(found: Meanings) -> Meanings:
     return replace(found, turn=replace(found.turn, is_reversed=True), remarks=remarks)
 
 
-def _with_turns(samples: Samples, found: Meanings, form: Any, path: JsonPath, reason: str) -> Guess:
+def _with_turns(samples: Samples, found: Meanings, form: Any, path: model.JsonPath, reason: str) -> Guess:
     guess = with_dialogue(samples, form, reason, [() if form == "tree" else path])
     found = with_reverse(found)
     return replace(
@@ -333,7 +325,7 @@ def _with_turns(samples: Samples, found: Meanings, form: Any, path: JsonPath, re
     )
 
 
-def _lists_of_turns(records: Records) -> Mapping[JsonPath, list[list[Any]]]:
+def _lists_of_turns(records: Records) -> Mapping[model.JsonPath, list[list[Any]]]:
     """Return the lists of objects that almost all records have, those with the likeliest names first."""
     common = {
         path: values
@@ -345,7 +337,7 @@ def _lists_of_turns(records: Records) -> Mapping[JsonPath, list[list[Any]]]:
     return dict(sorted(common.items(), key=lambda item: -_place(item[0])))
 
 
-def _place(path: JsonPath) -> int:
+def _place(path: model.JsonPath) -> int:
     names = [as_words(name) for name in path if isinstance(name, str)]
     return next((len(_LISTS) - index for index, name in enumerate(_LISTS) if names and names[-1] == name), 0)
 
@@ -467,17 +459,17 @@ def _are_messages(found: Meanings) -> bool:
     return by_name and bool(turn.role or turn.speaker) and bool(turn.said_at or turn.order or turn.role)
 
 
-def _dialogue_of(records: Records) -> JsonPath | None:
+def _dialogue_of(records: Records) -> model.JsonPath | None:
     """Return the field that says which dialogue a row belongs to: its name is known, and several rows have the same."""
     return next((path for path in records.named(DIALOGUES) if _recurs(records, path)), None)
 
 
-def _recurs(records: Records, path: JsonPath) -> bool:
+def _recurs(records: Records, path: model.JsonPath) -> bool:
     values = column(records, path)
     return are_keys(values) and len(set(map(str, values))) < len(values)
 
 
-def _dialogue_columns(files: Sequence[Records], records: Records) -> list[JsonPath]:
+def _dialogue_columns(files: Sequence[Records], records: Records) -> list[model.JsonPath]:
     """Return the columns that together are the id of a dialogue, the widest first; none where no name says so.
 
     A scene has a number in its episode, and an episode in its season. Where they are numbered, one alone would join
@@ -495,18 +487,18 @@ def _dialogue_columns(files: Sequence[Records], records: Records) -> list[JsonPa
     return [*inside, *([path] if path not in inside else [])]
 
 
-def _levels(records: Records) -> list[JsonPath]:
+def _levels(records: Records) -> list[model.JsonPath]:
     """Return the columns of seasons, episodes, scenes ..., the widest first."""
     depths = {path: depth for path in records.leaves if (depth := evidence.level(path)) is not None}
     return [path for path in sorted(depths, key=lambda path: depths[path]) if _recurs(records, path)]
 
 
-def _varies(files: Sequence[Records], path: JsonPath, other: JsonPath) -> bool:
+def _varies(files: Sequence[Records], path: model.JsonPath, other: model.JsonPath) -> bool:
     """Whether rows that would be one dialogue differ in a column."""
     return any(len(set(map(str, column(rows, other)))) > 1 for rows in _grouped(files, [path]))
 
 
-def _numbers_recur(files: Sequence[Records], records: Records, path: JsonPath) -> bool:
+def _numbers_recur(files: Sequence[Records], records: Records, path: model.JsonPath) -> bool:
     """Whether turns of one dialogue have the same number, so that it is several."""
     for number in records.named(TURN_NUMBERS, [path]):
         for rows in _grouped(files, [path]):
@@ -516,7 +508,7 @@ def _numbers_recur(files: Sequence[Records], records: Records, path: JsonPath) -
     return False
 
 
-def _choices(files: Sequence[Records], records: Records, chosen: Sequence[JsonPath]) -> tuple[str, ...]:
+def _choices(files: Sequence[Records], records: Records, chosen: Sequence[model.JsonPath]) -> tuple[str, ...]:
     """Return the other columns that could be the id, a line each with what they would make of the rows."""
     base = _dialogue_of(records)
     if base is None:
@@ -534,13 +526,13 @@ def _choices(files: Sequence[Records], records: Records, chosen: Sequence[JsonPa
     )
 
 
-def ids_text(together: Sequence[JsonPath]) -> str:
+def ids_text(together: Sequence[model.JsonPath]) -> str:
     """Write the columns that are an id as TOML has them."""
     names = [toml_string(str(path[0])) for path in together]
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
-def _numbered(records: Records) -> tuple[JsonPath | None, JsonPath | None]:
+def _numbered(records: Records) -> tuple[model.JsonPath | None, model.JsonPath | None]:
     paths = records.leaves[:_MOST_COLUMNS]
     numbers = {path: whole_numbers(column(records, path)) for path in paths}
     for path in paths:
@@ -574,7 +566,7 @@ def _cells(record: Record) -> Record:
     return {name: value for name, value in record.items() if not isinstance(value, dict)}
 
 
-def _grouped(files: Iterable[Records], together: Sequence[JsonPath]) -> Dialogues:
+def _grouped(files: Iterable[Records], together: Sequence[model.JsonPath]) -> Dialogues:
     """Return the rows of each dialogue of each file; of no columns, all of them."""
     dialogues = Dialogues()
     for records in files:
@@ -585,7 +577,7 @@ def _grouped(files: Iterable[Records], together: Sequence[JsonPath]) -> Dialogue
     return dialogues
 
 
-def _constant(fields: DialogueFields, dialogues: Sequence[Sequence[Record]]) -> DialogueFields:
+def _constant(fields: model.DialogueFields, dialogues: Sequence[Sequence[Record]]) -> model.DialogueFields:
     """Return the fields that are the same in all rows of a dialogue."""
     for name, path in list(vars(fields).items()):
         if isinstance(path, tuple) and any(len({str(at(row, path)) for row in rows}) > 1 for rows in dialogues):

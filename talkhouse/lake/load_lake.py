@@ -17,8 +17,7 @@ from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.keys import Memory, Tallies
 from talkhouse.ingest.loading.batches import Batch
 from talkhouse.ingest.loading.load import without
-from talkhouse.ingest.loading.load_corpus import insert_batch
-from talkhouse.ingest.loading.parts import KeptPart
+from talkhouse.ingest.loading.load_corpus import KeptPart, insert_batch
 from talkhouse.ingest.loading.workers import Advance, Workers
 from talkhouse.ingest.outcomes import Outcome, ReaderFinding
 from talkhouse.ingest.progress import Progress

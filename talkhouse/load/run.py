@@ -189,8 +189,8 @@ class _Job:
         if is_current and published and _has_views(published, known) and _is_declared(workspace.old, known):
             result.unchanged_since = published.finished_at
             return result
+        from talkhouse.load.base_copy import template_key
         from talkhouse.load.staging import Stage  # Polars and SQLAlchemy are not needed where nothing changed
-        from talkhouse.load.template import template_key
 
         migrate_old(workspace)
         stage = Stage(

@@ -14,12 +14,11 @@ import duckdb
 from talkhouse.ingest.declared.declaration.model import NOT_STATED
 from talkhouse.ingest.files.disk_files import DiskFile, check_unchanged
 from talkhouse.ingest.files.skipped import DECLARATION
-from talkhouse.ingest.loading.load_corpus import Connect, load_corpus
-from talkhouse.ingest.loading.parts import KeptPart
+from talkhouse.ingest.loading.load_corpus import Connect, KeptPart, load_corpus
 from talkhouse.ingest.loading.vocabulary import complete_vocabulary
 from talkhouse.ingest.loading.workers import Processes, Workers
 from talkhouse.ingest.progress import Progress
-from talkhouse.load.base_copy import open_copy
+from talkhouse.load.base_copy import open_copy, open_template
 from talkhouse.load.changed_files import ChangedFiles, ReadWhole
 from talkhouse.load.metadata import (
     copy_file_facts,
@@ -33,7 +32,6 @@ from talkhouse.load.metadata import (
 from talkhouse.load.plan import Plan, Present
 from talkhouse.load.quality_gate import check_quarantine, run_checks
 from talkhouse.load.request import BuildRequest, Input, QuarantineLimit
-from talkhouse.load.template import open_template
 from talkhouse.load.workspace import Workspace
 from talkhouse.queries.checks import checks, run
 from talkhouse.queries.views import check_schemes, create_split_views, fill_examples

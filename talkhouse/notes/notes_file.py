@@ -19,22 +19,7 @@ from talkhouse.schema.contents import strange
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql_files import sql_of
-from talkhouse.warehouse.sidecar import (
-    COUNT,
-    ONCE,
-    SOME,
-    TIME,
-    Values,
-    changed_beside,
-    check_format,
-    columns_of_schema,
-    columns_of_tables,
-    is_ours,
-    of_here,
-    one_of,
-    open_beside,
-    or_null,
-)
+from talkhouse.warehouse import sidecar
 
 FILE = "notes.duckdb"
 
@@ -53,18 +38,18 @@ SOURCES = ("page", "command", "label studio", "argilla", "table")
 _SCHEMA = sql_of(__file__, "notes", format=FORMAT)
 
 _NUMBER = f"{{0}} between 0 and {10**9}"  # so that many more can follow
-_VALUES: Values = {
+_VALUES: sidecar.Values = {
     "last_note": {_NUMBER: ["note_id"]},
     "notes": {
         _NUMBER: ["note_id"],
-        ONCE: ["note_id"],
-        SOME: ["dialogue_id", "text_sha256"],
-        or_null(COUNT): ["turn_index"],
+        sidecar.ONCE: ["note_id"],
+        sidecar.SOME: ["dialogue_id", "text_sha256"],
+        sidecar.or_null(sidecar.COUNT): ["turn_index"],
         "concat(label, note) <> ''": ["label"],
-        **{or_null(f"length({{0}}) <= {most}"): [name] for name, most in LIMITS.items()},
+        **{sidecar.or_null(f"length({{0}}) <= {most}"): [name] for name, most in LIMITS.items()},
         "{0} <> ''": ["author"],
-        one_of(SOURCES): ["source"],
-        TIME: ["written_at"],
+        sidecar.one_of(SOURCES): ["source"],
+        sidecar.TIME: ["written_at"],
     },
 }
 
@@ -96,7 +81,7 @@ _ALL = ", ".join(field.name for field in fields(Note))
 
 def path_for(warehouse: Path) -> Path:
     """Return the path of the notes on a warehouse: next to it, or for a release next to the local warehouse."""
-    return of_here(warehouse).with_name(FILE)
+    return sidecar.of_here(warehouse).with_name(FILE)
 
 
 def open_notes(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
@@ -105,21 +90,21 @@ def open_notes(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyC
     Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
     SchemaMismatch for one of a newer Talkhouse.
     """
-    return open_beside(path, _check_content, _VALUES, _not_ours, settings)
+    return sidecar.open_beside(path, _check_content, _VALUES, _not_ours, settings)
 
 
 def attachable(warehouse: Path) -> dict[str, Path]:
     """Return the file of notes by the name that it is attached under; nothing where there is none of ours."""
     path = path_for(warehouse)
-    return {SCHEMA: path} if is_ours(path, open_notes) else {}
+    return {SCHEMA: path} if sidecar.is_ours(path, open_notes) else {}
 
 
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise UsageError where the tables are not those that Talkhouse makes."""
     if what := strange(con):
         raise _not_ours(path, what)
-    check_format(con, path, FORMAT, _not_ours)
-    if columns_of_tables(con) != columns_of_schema(_SCHEMA):
+    sidecar.check_format(con, path, FORMAT, _not_ours)
+    if sidecar.columns_of_tables(con) != sidecar.columns_of_schema(_SCHEMA):
         raise _not_ours(path, "other tables than those that Talkhouse makes")
 
 
@@ -161,7 +146,7 @@ def add(warehouse: Path, new: Sequence[NewNote]) -> list[int | None]:
         with open_notes(path) as con:
             if not _without(con, new):
                 return [None] * len(new)
-    with changed_beside(path, warehouse, open_notes, _SCHEMA) as con:
+    with sidecar.changed_beside(path, warehouse, open_notes, _SCHEMA) as con:
         missing = _without(con, new)
         ((last,),) = con.execute(
             "select coalesce(max(note_id), 0) from (select note_id from last_note union all select note_id from notes)"
@@ -172,7 +157,7 @@ def add(warehouse: Path, new: Sequence[NewNote]) -> list[int | None]:
         con.execute("update last_note set note_id = ?", [last + len(missing)])
         if rows := [(number, *astuple(note), now) for note, number in numbers.items()]:
             # By column: with a parameter for each value it takes seconds for some thousand notes.
-            columns = ", ".join(f"unnest(?::{kind}[])" for kind in columns_of_schema(_SCHEMA)["notes"].values())
+            columns = ", ".join(f"unnest(?::{kind}[])" for kind in sidecar.columns_of_schema(_SCHEMA)["notes"].values())
             con.execute(f"insert into notes select {columns}", [list(column) for column in zip(*rows, strict=True)])
     # One that comes twice is written once.
     return [numbers.pop(note, None) for note in new]
@@ -190,7 +175,7 @@ def remove(warehouse: Path, note_id: int) -> Note:
     path = path_for(warehouse)
     if not (found := read(path, {"note_id": note_id})):
         raise UsageError(f"there is no note {note_id}", where=path, next_step="see their numbers with: talkhouse notes")
-    with changed_beside(path, warehouse, open_notes, _SCHEMA) as con:
+    with sidecar.changed_beside(path, warehouse, open_notes, _SCHEMA) as con:
         con.execute("delete from notes where note_id = ?", [note_id])
     return found[0]
 

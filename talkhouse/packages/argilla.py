@@ -16,16 +16,8 @@ from talkhouse.export.row_stream import OnRows
 from talkhouse.export.selection import Filters
 from talkhouse.notes.notes_file import Note, NoteNow
 from talkhouse.notes.returned_files import COMMENT, NOTE_LABEL
+from talkhouse.packages import whole_dialogues
 from talkhouse.packages.content import ExportPackage, PackageLayout, counted, described_file
-from talkhouse.packages.whole_dialogues import (
-    DialoguePackage,
-    SchemeTarget,
-    known,
-    not_shown,
-    plan,
-    with_notes,
-    write_list,
-)
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
@@ -33,31 +25,36 @@ _AGENT = "published labels"
 _TEXT = {"type": "text", "use_markdown": False}
 
 
-def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None) -> DialoguePackage:
-    package = plan(warehouse, name, filters, pseudonyms)
+def _plan(
+    warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None
+) -> whole_dialogues.DialoguePackage:
+    package = whole_dialogues.plan(warehouse, name, filters, pseudonyms)
     of_turns = sorted(level.scheme for level in package.schemes() if level.is_of_turns)
     notes = [f"left out: labels of turns by {', '.join(of_turns)} (Argilla labels whole chats)"] if of_turns else []
-    return replace(package, notes=(*notes, *not_shown(package.left_over)))
+    return replace(package, notes=(*notes, *whole_dialogues.not_shown(package.left_over)))
 
 
-def _with_notes(package: ExportPackage, notes: Sequence[NoteNow]) -> DialoguePackage:
-    noted = with_notes(package, notes)
+def _with_notes(package: ExportPackage, notes: Sequence[NoteNow]) -> whole_dialogues.DialoguePackage:
+    noted = whole_dialogues.with_notes(package, notes)
     of_turns = sum(note.turn_index is not None for those in (noted.noted or {}).values() for note in those)
     left_out = [f"left out: {counted(of_turns, 'note')} on turns (Argilla labels whole chats)"] if of_turns else []
     return replace(noted, notes=(*noted.notes, *left_out))
 
 
 def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
-    assert isinstance(package, DialoguePackage)  # noqa: S101 - it is what ``plan`` returns
+    assert isinstance(package, whole_dialogues.DialoguePackage)  # noqa: S101 - it is what ``plan`` returns
     dataset = folder / "dataset.json"
     labels = package.note_labels(is_of_turns=False)
     text = json.dumps(_settings(package.schemes(), labels), ensure_ascii=False, indent=2)
     dataset.write_text(text + "\n", encoding="utf-8")
     record = partial(_record, is_list=len(labels) > 1)
-    return [write_list(folder / "records.json", package, record, on_rows), described_file(dataset, None)]
+    return [
+        whole_dialogues.write_list(folder / "records.json", package, record, on_rows),
+        described_file(dataset, None),
+    ]
 
 
-def _settings(schemes: Mapping[SchemeTarget, list[str]], note_labels: list[str]) -> dict[str, Any]:
+def _settings(schemes: Mapping[whole_dialogues.SchemeTarget, list[str]], note_labels: list[str]) -> dict[str, Any]:
     """Return the settings of a dataset: the dialogue, a question for each scheme and for notes, and a comment."""
     questions = [
         _question(level.name, is_required=True, **_answers(labels))
@@ -94,9 +91,12 @@ def _record(dialogue: Mapping[str, Any], *, is_list: bool) -> dict[str, Any]:
     return {
         "id": dialogue["dialogue_id"],
         "fields": {_DIALOGUE: [{"role": turn["author"], "content": turn["text"]} for turn in turns]},
-        "metadata": known((*facts, ("turns", len(turns)))),
+        "metadata": whole_dialogues.known((*facts, ("turns", len(turns)))),
         "suggestions": {
-            SchemeTarget(label["scheme"], is_of_turns=False).name: {"value": label["label"], "agent": _AGENT}
+            whole_dialogues.SchemeTarget(label["scheme"], is_of_turns=False).name: {
+                "value": label["label"],
+                "agent": _AGENT,
+            }
             for label in dialogue["labels"] or ()
             if label["turn_index"] is None
         }

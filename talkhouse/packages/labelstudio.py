@@ -16,16 +16,8 @@ from talkhouse.export.row_stream import OnRows
 from talkhouse.export.selection import Filters
 from talkhouse.notes.notes_file import NoteNow
 from talkhouse.notes.returned_files import COMMENT, NOTE_LABEL, NOTE_LABEL_OF_DIALOGUE, NOTE_TEXT, ONLY_WORDS
+from talkhouse.packages import whole_dialogues
 from talkhouse.packages.content import ExportPackage, PackageLayout, described_file
-from talkhouse.packages.whole_dialogues import (
-    DialoguePackage,
-    SchemeTarget,
-    known,
-    not_shown,
-    plan,
-    with_notes,
-    write_list,
-)
 from talkhouse.warehouse.opened import Warehouse
 
 _DIALOGUE = "dialogue"
@@ -34,14 +26,16 @@ _MODEL = "published labels"
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def _plan(warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None) -> DialoguePackage:
-    package = plan(warehouse, name, filters, pseudonyms)
+def _plan(
+    warehouse: Warehouse, name: str, filters: Filters, pseudonyms: Pseudonyms | None
+) -> whole_dialogues.DialoguePackage:
+    package = whole_dialogues.plan(warehouse, name, filters, pseudonyms)
     labels = [label for labels in package.schemes().values() for label in labels]
-    return replace(package, notes=(*not_shown(package.left_over), *_written_out(labels)))
+    return replace(package, notes=(*whole_dialogues.not_shown(package.left_over), *_written_out(labels)))
 
 
-def _with_notes(package: ExportPackage, notes: Sequence[NoteNow]) -> DialoguePackage:
-    noted = with_notes(package, notes)
+def _with_notes(package: ExportPackage, notes: Sequence[NoteNow]) -> whole_dialogues.DialoguePackage:
+    noted = whole_dialogues.with_notes(package, notes)
     labels = [*noted.note_labels(is_of_turns=True), *noted.note_labels(is_of_turns=False)]
     return replace(noted, notes=(*noted.notes, *_written_out(labels)))
 
@@ -52,13 +46,13 @@ def _written_out(labels: Iterable[str]) -> Iterator[str]:
 
 
 def _write(package: ExportPackage, folder: Path, on_rows: OnRows) -> list[dict[str, Any]]:
-    assert isinstance(package, DialoguePackage)  # noqa: S101 - it is what ``plan`` returns
+    assert isinstance(package, whole_dialogues.DialoguePackage)  # noqa: S101 - it is what ``plan`` returns
     config = folder / "label_config.xml"
     config.write_text(_config(package), encoding="utf-8")
-    return [write_list(folder / "tasks.json", package, _task, on_rows), described_file(config, None)]
+    return [whole_dialogues.write_list(folder / "tasks.json", package, _task, on_rows), described_file(config, None)]
 
 
-def _config(package: DialoguePackage) -> str:
+def _config(package: whole_dialogues.DialoguePackage) -> str:
     """Return the labelling interface: the dialogue, the labels of its turns, a choice of its own, and a comment."""
     view = ElementTree.Element("View")
     for level, labels in package.schemes().items():
@@ -92,14 +86,14 @@ def _in_xml(label: str) -> str:
     return visible(label) if _NOT_IN_XML.search(label) else label
 
 
-def _name(level: SchemeTarget) -> str:
+def _name(level: whole_dialogues.SchemeTarget) -> str:
     """Return the name of a control: by one scheme, turns and dialogues may be labelled."""
     return level.name if level.is_of_turns else f"{level.name}_of_dialogue"
 
 
 def _task(dialogue: Mapping[str, Any]) -> dict[str, Any]:
     turns = dialogue["turns"] or ()
-    about = known((name, dialogue[name]) for name in ("dialogue_id", "corpus_id", "title", "language"))
+    about = whole_dialogues.known((name, dialogue[name]) for name in ("dialogue_id", "corpus_id", "title", "language"))
     utterances = [{"author": turn["author"], "text": turn["text"], "turn_index": turn["turn_index"]} for turn in turns]
     by_model = {_MODEL: list(_results(dialogue)), "notes": list(_of_notes(dialogue))}
     predictions = [{"model_version": model, "result": results} for model, results in by_model.items() if results]
@@ -110,7 +104,7 @@ def _results(dialogue: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a region for each label of a turn, the whole of it, and a choice for each label of the dialogue."""
     places = _places(dialogue)
     for label in dialogue["labels"] or ():
-        name = _name(SchemeTarget(label["scheme"], label["turn_index"] is not None))
+        name = _name(whole_dialogues.SchemeTarget(label["scheme"], label["turn_index"] is not None))
         if label["turn_index"] is None:
             yield _result(name, name, "choices", {"choices": [_in_xml(label["label"])]})
         else:

@@ -12,19 +12,8 @@ from talkhouse.export.terms import check_terms, parts_of_corpus
 from talkhouse.lake_format.inside import Inside
 from talkhouse.packages.export import licence_of_corpus, plain
 from talkhouse.releases import manifest
+from talkhouse.releases import store as release_store
 from talkhouse.releases.checkout import resolve
-from talkhouse.releases.store import (
-    OBJECTS,
-    RELEASES,
-    Stored,
-    check_bytes,
-    held,
-    names,
-    objects_in,
-    part_folder,
-    read,
-    read_all,
-)
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_replaceable, output_errors
 from talkhouse.system.folders import new_folder
@@ -36,7 +25,7 @@ _BEGIN = (1980, 1, 1, 0, 0, 0)
 """The time of every file: the same release gives the same bytes."""
 
 
-def export(stored: Stored, output: Path, *, is_accepted: bool, force: bool) -> None:
+def export(stored: release_store.Stored, output: Path, *, is_accepted: bool, force: bool) -> None:
     """Write a release to one archive, a store of it alone, with its citation and licences.
 
     Raises TermsNotAccepted where a licence asks for more than names, ReleaseDamaged, and UsageError for a file that is
@@ -48,9 +37,9 @@ def export(stored: Stored, output: Path, *, is_accepted: bool, force: bool) -> N
         check_terms(parts, is_accepted=is_accepted, lie_apart=True)
         licences = "".join(f"{line}\n" for line in _licences(stored, warehouse))
         texts = {CITATION: _citation(stored, warehouse), LICENCES: licences}
-    folder = f"{RELEASES}/{stored.release.name}"
+    folder = f"{release_store.RELEASES}/{stored.release.name}"
     files = [f"{folder}/{manifest.CHECKSUM}", f"{folder}/{manifest.MANIFEST}"]
-    files += sorted({f"{OBJECTS}/{file.file}" for file in stored.release.files})
+    files += sorted({f"{release_store.OBJECTS}/{file.file}" for file in stored.release.files})
     with atomic_file(output) as part, ZipFile(part, "w", ZIP_STORED) as archive:
         for name in sorted([*files, *texts]):
             info = ZipInfo(name, _BEGIN)
@@ -62,12 +51,12 @@ def export(stored: Stored, output: Path, *, is_accepted: bool, force: bool) -> N
                     shutil.copyfileobj(source, copy, _PIECE)
 
 
-def _citation(stored: Stored, warehouse: Warehouse) -> str:
+def _citation(stored: release_store.Stored, warehouse: Warehouse) -> str:
     cited = [Citation.from_corpus(corpus) for corpus in warehouse.corpora]
     return formats.cff(f"Talkhouse release {stored.release.name}", cited)
 
 
-def _licences(stored: Stored, warehouse: Warehouse) -> Iterator[str]:
+def _licences(stored: release_store.Stored, warehouse: Warehouse) -> Iterator[str]:
     release = stored.release
     yield f"# Licences of the Talkhouse release {plain(release.name)}"
     yield ""
@@ -95,23 +84,23 @@ def prune(store: Path, keep: Collection[str], *, dry_run: bool = False) -> Prune
         raise UsageError("no release is to be kept", next_step="name at least one: --keep NAME")
     if dry_run:
         return _prune(store, keep, None)
-    with output_errors(store), held(store), new_folder(part_folder(store)):
-        return _prune(store, keep, part_folder(store))
+    with output_errors(store), release_store.held(store), new_folder(release_store.part_folder(store)):
+        return _prune(store, keep, release_store.part_folder(store))
 
 
 def _prune(store: Path, keep: Collection[str], part: Path | None) -> Pruned:
-    stay = [read(store, name) for name in sorted({*keep})]
+    stay = [release_store.read(store, name) for name in sorted({*keep})]
     for stored in stay:
-        check_bytes(stored)
+        release_store.check_bytes(stored)
     named = {file.file for stored in stay for file in stored.release.files}
-    gone = [name for name in names(store) if name not in keep]
-    objects = {name: size for name, size in objects_in(store).items() if name not in named}
+    gone = [name for name in release_store.names(store) if name not in keep]
+    objects = {name: size for name, size in release_store.objects_in(store).items() if name not in named}
     if part is not None:
         inside = Inside(store)
         for name in gone:  # by one rename, so that none is ever half of itself
-            inside.move(f"{RELEASES}/{name}", Inside(store, part.name), name)
+            inside.move(f"{release_store.RELEASES}/{name}", Inside(store, part.name), name)
         for name in objects:
-            inside.remove(f"{OBJECTS}/{name}")
+            inside.remove(f"{release_store.OBJECTS}/{name}")
     return Pruned(gone, len(objects), sum(objects.values()))
 
 
@@ -120,7 +109,7 @@ def listed(store: Path) -> list[dict[str, Any]]:
 
     ReleaseDamaged where a manifest can't be read.
     """
-    found, damaged = read_all(store)
+    found, damaged = release_store.read_all(store)
     if damaged:
         raise damaged[0]
     users: dict[str, int] = {}
@@ -130,7 +119,7 @@ def listed(store: Path) -> list[dict[str, Any]]:
     return [_listed(stored, users) for stored in found]
 
 
-def _listed(stored: Stored, users: dict[str, int]) -> dict[str, Any]:
+def _listed(stored: release_store.Stored, users: dict[str, int]) -> dict[str, Any]:
     release = stored.release
     sizes = {released.file: released.bytes for released in release.files}
     own = sum(size for file, size in sizes.items() if users[file] == 1)

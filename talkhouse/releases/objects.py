@@ -1,4 +1,8 @@
-"""The files of a release: Parquet of the rows of a corpus in a table, and the frame; written, and read in bounds."""
+"""The files of a release, Parquet of the rows of a corpus in a table, and the frame: written, read in bounds, verified.
+
+A release is what it should be where the bytes of its files are, then their rows, and then the contents that it is named
+after. The same is asked of copies of it.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +14,22 @@ import duckdb
 from pyarrow import lib as pa
 
 from talkhouse.ingest.decode import BadRecord
-from talkhouse.releases.manifest import ReleasedTable, object_name
-from talkhouse.releases.store import Stored
+from talkhouse.lake_format import lake_manifest
+from talkhouse.releases.manifest import MANIFEST, ReleasedTable, object_name
+from talkhouse.releases.store import Problem, Stored, problems_of_bytes, read
 from talkhouse.schema.errors import ReleaseDamaged, SourceError
+from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.tables import metadata
-from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
+from talkhouse.schema.warehouse import HOUSEKEEPING, ROW_GROUP, STORAGE_VERSION
 from talkhouse.system.files import sha256_of, sync
-from talkhouse.warehouse.rows_hash import TableHash, corpora_of, corpus_of
+from talkhouse.warehouse.content_ids import contents_of
+from talkhouse.warehouse.opened import opened
+from talkhouse.warehouse.rows_hash import VOLATILE, RowsHash, TableHash, corpora_of, corpus_of, rows_hash
+
+POSTGRESQL = ("postgresql://", "postgres://")
+"""How the address of a copy begins."""
 
 
 class WrittenObject(NamedTuple):
@@ -82,3 +93,57 @@ def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
             found=str(error),
             next_step=f"see all of it with: talkhouse release verify {stored.release.name}",
         ) from error
+
+
+def verify(store: Path, name: str) -> list[Problem]:
+    """Return the defects of a release; UsageError if there is no such release."""
+    try:
+        stored = read(store, name)
+    except ReleaseDamaged as error:
+        return [Problem(MANIFEST, error.found or error.what)]
+    problems = problems_of_bytes(stored)
+    changed = {problem.file for problem in problems}
+    with duckdb.connect() as con:
+        guard(con)
+        for table in stored.release.tables:
+            if table.file not in changed and (problem := _problem_of_rows(con, stored, table)):
+                problems.append(problem)
+    return problems
+
+
+def _problem_of_rows(con: duckdb.DuckDBPyConnection, stored: Stored, table: ReleasedTable) -> Problem | None:
+    try:
+        with rows_of(stored, table) as rows:
+            con.register("rows_of_object", rows)
+            found = rows_hash(con, "from rows_of_object", without=VOLATILE.get(table.table, frozenset()))
+            con.unregister("rows_of_object")
+    except (ReleaseDamaged, duckdb.Error) as error:
+        return Problem(table.file, f"can't be read: {str(error).splitlines()[0]}")
+    is_same = found == RowsHash(table.rows, table.rows_hash)
+    return None if is_same else Problem(table.file, "other rows")
+
+
+def differs(store: Path, name: str, other: str) -> list[Problem]:
+    """Compare a release with a warehouse, by its rows, or with a lake or a copy in PostgreSQL, by the id they carry."""
+    release = read(store, name).release
+    if other.startswith(POSTGRESQL):
+        found = _id_of_copy(other)
+    elif Path(other).is_dir():
+        found = lake_manifest.read(Path(other)).content_id
+    else:
+        with opened(Path(other)) as warehouse:
+            warehouse.con.execute(f"use {quoted(warehouse.database)}")
+            corpora = [corpus.corpus_id for corpus in release.corpora]
+            found = contents_of(warehouse.con, warehouse.database, corpora).content_id
+    # An address may have a password in it.
+    shown = "the copy in PostgreSQL" if other.startswith(POSTGRESQL) else other
+    return [] if found == release.content_id else [Problem(shown, "not of this release's content_id")]
+
+
+def _id_of_copy(url: str) -> str | None:
+    from talkhouse.postgres.record import read_record
+    from talkhouse.postgres.server import connected
+
+    with connected(url) as server:
+        published = read_record(server, HOUSEKEEPING)
+    return None if published is None else published.content_id

@@ -7,23 +7,7 @@ from typing import NamedTuple, TypeVar
 
 import duckdb
 
-from talkhouse.ingest.rows import (
-    Annotation,
-    Candidate,
-    Dialogue,
-    FileRow,
-    Image,
-    Part,
-    Participant,
-    Persona,
-    PersonaUse,
-    Quarantined,
-    Record,
-    Row,
-    Speaker,
-    Turn,
-    TurnSpeaker,
-)
+from talkhouse.ingest import rows as row_types
 from talkhouse.ingest.stored_record import StoredRecord, TextReferences, no_text_ids
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.tables import metadata, owned_by, qualified
@@ -40,16 +24,16 @@ _ROWS = 60_000
 fewer are more scans of the table of texts (120,000 records of 51 candidates: 0.2 s for each scan)."""
 
 
-KEY_COLUMNS: dict[type[Row], str] = {
-    Record: "record_id",
-    Annotation: "record_id",
-    PersonaUse: "record_id",
-    Candidate: "record_id",
-    Dialogue: "dialogue_id",
-    Participant: "dialogue_id",
-    Turn: "dialogue_id",
-    TurnSpeaker: "dialogue_id",
-    Part: "dialogue_id",
+KEY_COLUMNS: dict[type[row_types.Row], str] = {
+    row_types.Record: "record_id",
+    row_types.Annotation: "record_id",
+    row_types.PersonaUse: "record_id",
+    row_types.Candidate: "record_id",
+    row_types.Dialogue: "dialogue_id",
+    row_types.Participant: "dialogue_id",
+    row_types.Turn: "dialogue_id",
+    row_types.TurnSpeaker: "dialogue_id",
+    row_types.Part: "dialogue_id",
 }
 """What is looked up by the key of a record or of its dialogue."""
 
@@ -112,7 +96,7 @@ def chunks(positions: Iterator[RecordPosition]) -> Iterator[list[RecordPosition]
         yield chunk
 
 
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=row_types.Row)
 
 
 def stored_records(
@@ -146,21 +130,21 @@ def stored_record(
 class _Gathered:
     """All rows that some positions need, by the key of what they belong to."""
 
-    files: Mapping[str, FileRow]
-    records: Mapping[str, Record]
+    files: Mapping[str, row_types.FileRow]
+    records: Mapping[str, row_types.Record]
     raw: Mapping[tuple[str, str], bytes]
-    dialogues: Mapping[str, Dialogue]
-    participants: defaultdict[str, list[Participant]]
-    speakers: Mapping[str, Speaker]
-    turns: defaultdict[str, list[Turn]]
-    turn_speakers: defaultdict[str, list[TurnSpeaker]]
-    parts: defaultdict[str, list[Part]]
-    annotations: defaultdict[str, list[Annotation]]
-    persona_uses: defaultdict[str, list[PersonaUse]]
-    candidates: defaultdict[str, list[Candidate]]
-    personas: Mapping[str, Persona]
+    dialogues: Mapping[str, row_types.Dialogue]
+    participants: defaultdict[str, list[row_types.Participant]]
+    speakers: Mapping[str, row_types.Speaker]
+    turns: defaultdict[str, list[row_types.Turn]]
+    turn_speakers: defaultdict[str, list[row_types.TurnSpeaker]]
+    parts: defaultdict[str, list[row_types.Part]]
+    annotations: defaultdict[str, list[row_types.Annotation]]
+    persona_uses: defaultdict[str, list[row_types.PersonaUse]]
+    candidates: defaultdict[str, list[row_types.Candidate]]
+    personas: Mapping[str, row_types.Persona]
     texts: Mapping[str, str]
-    images: defaultdict[str, list[Image]]
+    images: defaultdict[str, list[row_types.Image]]
 
     @classmethod
     def read(
@@ -169,34 +153,34 @@ class _Gathered:
         """Read the rows of some positions, a query for each table."""
         tables = _Tables(con, positions)
         files = sorted({position.file_id for position in positions})
-        participants = tables.keyed(Participant, "all")
-        turns = tables.keyed(Turn, "dialogue_id, turn_index")
-        together = tables.keyed(TurnSpeaker, "dialogue_id, turn_index, position")
-        annotations = tables.keyed(Annotation, _ORDER_OF_ANNOTATIONS)
-        uses = tables.keyed(PersonaUse, "turn_index, persona_set, position")
-        candidates = tables.keyed(Candidate, "turn_index, candidate_set, position, item_index")
+        participants = tables.keyed(row_types.Participant, "all")
+        turns = tables.keyed(row_types.Turn, "dialogue_id, turn_index")
+        together = tables.keyed(row_types.TurnSpeaker, "dialogue_id, turn_index, position")
+        annotations = tables.keyed(row_types.Annotation, _ORDER_OF_ANNOTATIONS)
+        uses = tables.keyed(row_types.PersonaUse, "turn_index, persona_set, position")
+        candidates = tables.keyed(row_types.Candidate, "turn_index, candidate_set, position, item_index")
         personas = {use.persona_id for use in uses} | {row.persona_id for row in candidates if row.persona_id}
         personas |= {row.persona_id for row in annotations if row.persona_id}
-        records = tables.keyed(Record)
+        records = tables.keyed(row_types.Record)
         text_ids = {row.text_id for row in candidates if row.text_id}.union(*map(text_ids_of, records))
         people = {person.speaker_id for person in participants} | {row.speaker_id for row in turns if row.speaker_id}
         people |= {row.speaker_id for row in together}
         return cls(
-            files={row.source_file_id: row for row in tables.rows(FileRow, "source_file_id", files)},
+            files={row.source_file_id: row for row in tables.rows(row_types.FileRow, "source_file_id", files)},
             records={row.record_id: row for row in records},
             raw={(row.source_file_id, row.pointer): row.raw for row in tables.quarantined()},
-            dialogues={row.dialogue_id: row for row in tables.keyed(Dialogue)},
+            dialogues={row.dialogue_id: row for row in tables.keyed(row_types.Dialogue)},
             participants=_group(participants, "dialogue_id"),
-            speakers={row.speaker_id: row for row in tables.rows(Speaker, "speaker_id", people)},
+            speakers={row.speaker_id: row for row in tables.rows(row_types.Speaker, "speaker_id", people)},
             turns=_group(turns, "dialogue_id"),
             turn_speakers=_group(together, "dialogue_id"),
-            parts=_group(tables.keyed(Part, "dialogue_id, turn_index, part_index"), "dialogue_id"),
+            parts=_group(tables.keyed(row_types.Part, "dialogue_id, turn_index, part_index"), "dialogue_id"),
             annotations=_group(annotations, "record_id"),
             persona_uses=_group(uses, "record_id"),
             candidates=_group(candidates, "record_id"),
-            personas={row.persona_id: row for row in tables.rows(Persona, "persona_id", personas)},
+            personas={row.persona_id: row for row in tables.rows(row_types.Persona, "persona_id", personas)},
             texts=tables.texts(text_ids),
-            images=_group(tables.rows(Image, "source_file_id", files, "kind, image_index"), "source_file_id"),
+            images=_group(tables.rows(row_types.Image, "source_file_id", files, "kind, image_index"), "source_file_id"),
         )
 
     def stored(self, positions: list[RecordPosition]) -> Iterator[StoredRecord]:
@@ -210,7 +194,7 @@ class _Gathered:
             else:
                 yield self._record(file, self.records[position.key])
 
-    def _record(self, file: FileRow, record: Record) -> StoredRecord:
+    def _record(self, file: row_types.FileRow, record: row_types.Record) -> StoredRecord:
         key = record.dialogue_id or ""
         return StoredRecord(
             file,
@@ -269,10 +253,10 @@ class _Tables:
         query = "select text_id, text from main.texts where text_id in (select unnest(?::varchar[]))"
         return dict(self._con.execute(query, [list(ids)]).fetchall()) if ids else {}
 
-    def quarantined(self) -> list[Quarantined]:
+    def quarantined(self) -> list[row_types.Quarantined]:
         """Read the quarantined records, and no others of their files: they may be large."""
         rows = [position.row for position in self._positions if position.is_quarantined]
-        return self._read(Quarantined, "rowid in (select unnest(?::bigint[]))", rows) if rows else []
+        return self._read(row_types.Quarantined, "rowid in (select unnest(?::bigint[]))", rows) if rows else []
 
     def _read(self, kind: type[R], condition: str, values: Collection[object]) -> list[R]:
         columns = ", ".join(kind.__struct_fields__)

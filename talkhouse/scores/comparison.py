@@ -8,19 +8,9 @@ from typing import Any
 import duckdb
 
 from talkhouse.schema.errors import CatalogueError, UsageError, closest
+from talkhouse.scores import saved_runs
 from talkhouse.scores.examples import most_rows
 from talkhouse.scores.resampling import RESAMPLES, SEED, Values, bootstrap, described, drawable, interval, shuffled
-from talkhouse.scores.saved_runs import (
-    ANSWERS,
-    EXAMPLES,
-    ORDER,
-    as_run,
-    load_rows,
-    metrics_hash,
-    open_saved,
-    path_for,
-    saved,
-)
 from talkhouse.scores.score import Scored, scored_rows
 from talkhouse.scores.task import ScoredTask, task
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
@@ -88,10 +78,10 @@ def compare(con: duckdb.DuckDBPyConnection, warehouse: Path, names: tuple[str, s
     opened.check_views()
     if names[0] == names[1]:
         raise UsageError("a run can't be compared with itself", found=f"'{names[0]}' twice", next_step="name two runs")
-    first, second = comparable_runs(saved(warehouse), names)
+    first, second = comparable_runs(saved_runs.saved(warehouse), names)
     wanted = task(first["task"], opened.catalogue)
     with ScoringWorkspace(con) as workspace:
-        with open_saved(path_for(warehouse)) as store:
+        with saved_runs.open_saved(saved_runs.path_for(warehouse)) as store:
             tables = [load_examples(store, run, wanted, workspace) for run in (first, second)]
         try:
             return _compared(workspace, wanted, (first, second), tables)
@@ -108,13 +98,15 @@ def compare_scores(
     Raises UsageError where they are not of the same examples.
     """
     both, names = (first, second), ("first", "second")
-    runs = [as_run(scored, name, state) for (_, scored), name, state in zip(both, names, states, strict=True)]
+    runs = [
+        saved_runs.as_run(scored, name, state) for (_, scored), name, state in zip(both, names, states, strict=True)
+    ]
     one_run, another = comparable_runs(runs, names)
     # Of its own, since the SQL of a task reads variables that a score has set.
     with first[0].con.cursor() as con, ScoringWorkspace(con) as workspace:
         tables = [
             workspace.create_arrow(
-                "saved", of.con.sql(f"from ({scored_rows(scored)}) order by {ORDER}").to_arrow_table()
+                "saved", of.con.sql(f"from ({scored_rows(scored)}) order by {saved_runs.ORDER}").to_arrow_table()
             )
             for of, scored in both
         ]
@@ -139,13 +131,13 @@ def load_examples(
 ) -> ScoringTable:
     """Create a table of what each example of a run scored; UsageError where it is not there or comes from other SQL."""
     kept_hash = run.get("metrics_sha256")
-    if kept_hash != metrics_hash(wanted):
+    if kept_hash != saved_runs.metrics_hash(wanted):
         reason = "it was saved before examples were kept" if kept_hash is None else "its metrics have changed since"
         raise UsageError(
             f"the run '{run['run']}' can't be compared: {reason}",
             next_step="score its predictions again, and save them under another name",
         )
-    table = load_rows(store, EXAMPLES, run["run"], workspace, most_rows(workspace.con, wanted))
+    table = saved_runs.load_rows(store, saved_runs.EXAMPLES, run["run"], workspace, most_rows(workspace.con, wanted))
     if table is None:
         raise without_examples(f"the run '{run['run']}'", "no rows of its examples")
     return table
@@ -155,7 +147,7 @@ def load_answers(
     store: duckdb.DuckDBPyConnection, run: dict[str, Any], wanted: ScoredTask, workspace: ScoringWorkspace
 ) -> ScoringTable | None:
     """Create a table of what a run answers, or None if it was saved before answers were."""
-    return load_rows(store, ANSWERS, run["run"], workspace, most_rows(workspace.con, wanted))
+    return saved_runs.load_rows(store, saved_runs.ANSWERS, run["run"], workspace, most_rows(workspace.con, wanted))
 
 
 def without_examples(run: str, found: str) -> UsageError:

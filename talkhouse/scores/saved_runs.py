@@ -22,26 +22,10 @@ from talkhouse.scores.score import Scored, answers_query, scored_rows
 from talkhouse.scores.task import ScoredTask
 from talkhouse.scores.workspace import ScoringTable, ScoringWorkspace
 from talkhouse.settings import version
+from talkhouse.warehouse import sidecar
 from talkhouse.warehouse.content_ids import known_ids
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.rows_hash import joined, task_hashes
-from talkhouse.warehouse.sidecar import (
-    COUNT,
-    FINITE,
-    FULL,
-    ONCE,
-    SOME,
-    TIME,
-    Values,
-    changed_beside,
-    check_format,
-    check_writable,
-    columns_of_schema,
-    columns_of_tables,
-    of_here,
-    open_beside,
-    or_null,
-)
 
 FILE = "scores.duckdb"
 
@@ -57,7 +41,7 @@ _ADDED = {"metrics_sha256", "low", "high", "where_expression", "where_fingerprin
 
 def path_for(warehouse: Path) -> Path:
     """Return the path of a warehouse's saved runs: next to it, or for a release next to the local warehouse."""
-    return of_here(warehouse).with_name(FILE)
+    return sidecar.of_here(warehouse).with_name(FILE)
 
 
 def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
@@ -66,18 +50,20 @@ def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyC
     Raises UsageError for what is none, WarehouseLocked where another process has it open for writing, and
     SchemaMismatch for one of a newer Talkhouse.
     """
-    return open_beside(path, _check_content, _VALUES, _not_ours, settings)
+    return sidecar.open_beside(path, _check_content, _VALUES, _not_ours, settings)
 
 
 def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise UsageError where the tables are not those that Talkhouse makes."""
-    tables = columns_of_tables(con)
+    tables = sidecar.columns_of_tables(con)
     if "format" in tables:
-        check_format(con, path, FORMAT, _not_ours)
+        sidecar.check_format(con, path, FORMAT, _not_ours)
     for table in ("runs", "metrics"):
         there = tables.get(table, {})
         if there != {
-            name: kind for name, kind in columns_of_schema(_SCHEMA)[table].items() if name not in _ADDED - there.keys()
+            name: kind
+            for name, kind in sidecar.columns_of_schema(_SCHEMA)[table].items()
+            if name not in _ADDED - there.keys()
         }:
             raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
     if "comparison" in tables:
@@ -101,19 +87,19 @@ _LONGEST = 200
 
 _SCHEMA = sql_of(__file__, "saved_runs", format=FORMAT)
 
-_VALUES: Values = {
+_VALUES: sidecar.Values = {
     "runs": {
-        ONCE: ["run"],
-        SOME: ["task", "view_fingerprint", "talkhouse_version"],
+        sidecar.ONCE: ["run"],
+        sidecar.SOME: ["task", "view_fingerprint", "talkhouse_version"],
         "{0} in (select run from main.metrics where slice is null)": ["run"],
-        FULL: ["splits", "releases", "subsets", "predictions_sha256"],
-        COUNT: ["examples", "missing", "tied"],
-        TIME: ["saved_at"],
+        sidecar.FULL: ["splits", "releases", "subsets", "predictions_sha256"],
+        sidecar.COUNT: ["examples", "missing", "tied"],
+        sidecar.TIME: ["saved_at"],
     },
     "metrics": {
-        SOME: ["run", "position", "metric", "official"],
-        or_null(FINITE): ["threshold"],
-        or_null(COUNT): ["numerator", "denominator"],
+        sidecar.SOME: ["run", "position", "metric", "official"],
+        sidecar.or_null(sidecar.FINITE): ["threshold"],
+        sidecar.or_null(sidecar.COUNT): ["numerator", "denominator"],
         "(low is null) = (high is null)": ["low"],
     },
 }
@@ -135,7 +121,7 @@ def check_run(run: str, warehouse: Path) -> None:
     path = path_for(warehouse)
     if os.path.lexists(path):
         with open_saved(path) as con:
-            check_writable(path)
+            sidecar.check_writable(path)
             _check_free(con, run, path)
 
 
@@ -155,7 +141,7 @@ def save(workspace: ScoringWorkspace, scored: Scored, run: str, warehouse: Path)
     what ``open_saved`` raises.
     """
     check_run(run, warehouse)
-    with changed_beside(path_for(warehouse), warehouse, open_saved, _SCHEMA) as into:
+    with sidecar.changed_beside(path_for(warehouse), warehouse, open_saved, _SCHEMA) as into:
         _check_free(into, run, path_for(warehouse))
         _share_tables(into, path_for(warehouse))
         _insert(into, as_run(scored, run, state_of(workspace, scored, warehouse)))
@@ -273,7 +259,7 @@ def _shared_table(con: duckdb.DuckDBPyConnection, kind: str, task: str, rows: st
     """Return the table that all runs of a task share whose rows have the same columns; it is created if need be."""
     select = f"select * from (select ''::varchar as saved_run, * from {rows})"
     columns = column_types(con, select)
-    before = columns_of_tables(con)
+    before = sidecar.columns_of_tables(con)
     for number in count(1):
         name = "_".join((kind, *task.split("."), *([] if number == 1 else [str(number)])))
         table = f"main.{quoted(name)}"
@@ -281,7 +267,7 @@ def _shared_table(con: duckdb.DuckDBPyConnection, kind: str, task: str, rows: st
             return table
         if name not in before:
             con.execute(f"create table if not exists {table} as {select} limit 0")
-            if name in columns_of_tables(con):  # where a view of the user's has the name there is none
+            if name in sidecar.columns_of_tables(con):  # where a view of the user's has the name there is none
                 break
     con.execute(f"comment on table {table} is {literal(_MEANINGS[kind])}")
     con.execute(f"comment on column {table}.saved_run is 'The run, see runs.'")
@@ -295,7 +281,7 @@ def _share_tables(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     try:
         con.execute("begin")  # a transaction for each statement would take half a minute for 1,000 runs
         for kind in _MEANINGS:
-            for run, columns in columns_of_tables(con, kind).items():
+            for run, columns in sidecar.columns_of_tables(con, kind).items():
                 if run in tasks:
                     own, known = f"{kind}.{quoted(run)}", (kind, tasks[run], *columns.items())
                     table = shared[known] = shared.get(known) or _shared_table(con, kind, tasks[run], own)
@@ -308,12 +294,12 @@ def _share_tables(con: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 def _rows_of(con: duckdb.DuckDBPyConnection, kind: str, run: str) -> str | None:
     """Return the query of the rows of a run, or None if there are none."""
-    for table, columns in columns_of_tables(con).items():
+    for table, columns in sidecar.columns_of_tables(con).items():
         if table.startswith(f"{kind}_") and "saved_run" in columns:
             rows = f"from main.{quoted(table)} where saved_run = {literal(run)}"
             if con.execute(f"select 1 {rows} limit 1").fetchall():
                 return f"select * exclude (saved_run) {rows}"
-    return f"from {kind}.{quoted(run)}" if run in columns_of_tables(con, kind) else None
+    return f"from {kind}.{quoted(run)}" if run in sidecar.columns_of_tables(con, kind) else None
 
 
 def load_rows(

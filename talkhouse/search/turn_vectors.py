@@ -17,25 +17,9 @@ from talkhouse.ingest.files.limits import DEFAULT, Limits
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.schema.toml_files import toml_of
+from talkhouse.search import user_vectors
 from talkhouse.search.principal_components import as_arrow, components_of, of_length_one
 from talkhouse.search.text_groups import GROUPS, GROUPS_VALUES, create_groups
-from talkhouse.search.user_vectors import (
-    GIVEN,
-    MORE_ROOM,
-    NUMBERED,
-    SAME,
-    SHOWN,
-    TAKEN,
-    InputVectors,
-    Turn,
-    batches_of,
-    embed,
-    first_turns,
-    insert_batches,
-    named,
-    read_file,
-    readable,
-)
 from talkhouse.settings import version
 from talkhouse.warehouse.derived_sidecar import MEMORY, RESULT, FileBeside
 from talkhouse.warehouse.opened import Warehouse
@@ -64,7 +48,7 @@ VECTORS = FileBeside(
         "groups": GROUPS_VALUES,
         "vectors": {SOME: ["turn_number", "dialogue_id", "turn_index", "group_no", "vector"], FINITE: ["x", "y"]},
     },
-    more_room=MORE_ROOM,
+    more_room=user_vectors.MORE_ROOM,
 )
 
 
@@ -75,11 +59,11 @@ class MadeVectors:
     path: Path
     vectors: int
     dimensions: int
-    without: tuple[int, list[Turn]]
+    without: tuple[int, list[user_vectors.Turn]]
     """Turns that were given none."""
-    unknown: tuple[int, list[Turn]]
+    unknown: tuple[int, list[user_vectors.Turn]]
     """Vectors of no turn of the warehouse, which were left out."""
-    zero: tuple[int, list[Turn]]
+    zero: tuple[int, list[user_vectors.Turn]]
     """Vectors of zeros, which point nowhere and were left out."""
 
 
@@ -89,16 +73,18 @@ def make_from_file(warehouse: Path, file: Path, limits: Limits = DEFAULT) -> Mad
     Raises UsageError for a file that does not fit, which says where, SourceError for one that is beyond the limits; and
     what ``FileBeside.make`` raises.
     """
-    with readable(file):
-        return _make(warehouse, lambda con, _, folder: read_file(con, file, folder, limits))
+    with user_vectors.readable(file):
+        return _make(warehouse, lambda con, _, folder: user_vectors.read_file(con, file, folder, limits))
 
 
 def make_by_model(warehouse: Path, model: "TextModel") -> MadeVectors:
     """Keep the vectors that a model gives to the texts of a warehouse, as ``make_from_file`` does."""
-    return _make(warehouse, lambda con, of, _: embed(con, of, model))
+    return _make(warehouse, lambda con, of, _: user_vectors.embed(con, of, model))
 
 
-def _make(warehouse: Path, give: Callable[[duckdb.DuckDBPyConnection, str, Path], InputVectors]) -> MadeVectors:
+def _make(
+    warehouse: Path, give: Callable[[duckdb.DuckDBPyConnection, str, Path], user_vectors.InputVectors]
+) -> MadeVectors:
     if find_spec("numpy") is None:
         raise UsageError("this needs NumPy", next_step="type: pip install 'talkhouse[embeddings]'")
     results: list[MadeVectors] = []
@@ -113,7 +99,7 @@ def _make(warehouse: Path, give: Callable[[duckdb.DuckDBPyConnection, str, Path]
     return results[0]
 
 
-def _keep(con: duckdb.DuckDBPyConnection, source: InputVectors, now: str, path: Path) -> MadeVectors:
+def _keep(con: duckdb.DuckDBPyConnection, source: user_vectors.InputVectors, now: str, path: Path) -> MadeVectors:
     """Create the tables of the file, and return the outcome."""
     from pyarrow import lib as pa
 
@@ -121,22 +107,28 @@ def _keep(con: duckdb.DuckDBPyConnection, source: InputVectors, now: str, path: 
     vector = f"given.vector::{source.value}[{size}]"
     components = None if source.has_map else components_of(_sample(con, source, vector), size)
     if source.has_map:
-        nowhere = first_turns(
-            con, f"{TAKEN} where not coalesce(isfinite(given.x::float) and isfinite(given.y::float), false)"
+        nowhere = user_vectors.first_turns(
+            con,
+            f"{user_vectors.TAKEN} where not coalesce(isfinite(given.x::float) and isfinite(given.y::float), false)",
         )
         if nowhere[0]:
             raise UsageError(
-                "turns have no place on the map", where=source.name, expected="numbers as x and y", found=named(nowhere)
+                "turns have no place on the map",
+                where=source.name,
+                expected="numbers as x and y",
+                found=user_vectors.named(nowhere),
             )
     columns = {**VECTORS.tables["vectors"], "vector": f"FLOAT[{size}]"}
     table = f"{RESULT}.main.vectors"
     con.execute(f"create table {table} ({', '.join(f'{name} {kind}' for name, kind in columns.items())})")
     place = "x::float, y::float" if source.has_map else "null::float, null::float"
     keys = "document, owner, numbered.turn_index, group_no"
-    zero: list[Turn] = []
+    zero: list[user_vectors.Turn] = []
 
     def nonzero() -> Iterator[pa.Table]:
-        for rows in batches_of(con, f"select {keys}, {place}, {vector} from {TAKEN} order by document", size):
+        for rows in user_vectors.batches_of(
+            con, f"select {keys}, {place}, {vector} from {user_vectors.TAKEN} order by document", size
+        ):
             vectors, is_zero = of_length_one(rows, source.name)
             zero.extend((turn["owner"], turn["turn_index"]) for turn in rows.filter(pa.array(is_zero)).to_pylist())
             *of_turns, x, y, _ = rows.columns
@@ -145,7 +137,7 @@ def _keep(con: duckdb.DuckDBPyConnection, source: InputVectors, now: str, path: 
             batch = pa.Table.from_arrays([*of_turns, as_arrow(vectors), x, y], names=[*columns])
             yield batch.filter(pa.array(~is_zero))
 
-    insert_batches(con, table, nonzero())
+    user_vectors.insert_batches(con, table, nonzero())
     ((number,),) = con.execute(f"select count(*) from {table}").fetchall()
     run = {
         "warehouse_fingerprint": now,
@@ -164,13 +156,15 @@ def _keep(con: duckdb.DuckDBPyConnection, source: InputVectors, now: str, path: 
         path,
         number,
         size,
-        first_turns(
+        user_vectors.first_turns(
             con,
-            f"(select owner as dialogue_id, turn_index from {NUMBERED}) as given "
-            f"anti join {GIVEN} using (dialogue_id, turn_index)",
+            f"(select owner as dialogue_id, turn_index from {user_vectors.NUMBERED}) as given "
+            f"anti join {user_vectors.GIVEN} using (dialogue_id, turn_index)",
         ),
-        first_turns(con, f"{GIVEN} as given anti join {NUMBERED} as numbered on {SAME}"),
-        (len(zero), sorted(zero)[:SHOWN]),
+        user_vectors.first_turns(
+            con, f"{user_vectors.GIVEN} as given anti join {user_vectors.NUMBERED} as numbered on {user_vectors.SAME}"
+        ),
+        (len(zero), sorted(zero)[: user_vectors.SHOWN]),
     )
 
 
@@ -178,13 +172,13 @@ _SAMPLE = 4_000_000
 """Numbers of the turns that the components are computed of; 5,208 turns of 768 numbers."""
 
 
-def _sample(con: duckdb.DuckDBPyConnection, source: InputVectors, vector: str) -> "list[np.ndarray]":
+def _sample(con: duckdb.DuckDBPyConnection, source: user_vectors.InputVectors, vector: str) -> "list[np.ndarray]":
     """Return vectors of turns all over the warehouse, the same each time, but for those of zeros."""
-    ((count,),) = con.execute(f"select count(*) from {TAKEN}").fetchall()
+    ((count,),) = con.execute(f"select count(*) from {user_vectors.TAKEN}").fetchall()
     parts = -(-count * source.dimensions // _SAMPLE)
     query = (
-        f"select owner, numbered.turn_index, {vector} from {TAKEN} "
+        f"select owner, numbered.turn_index, {vector} from {user_vectors.TAKEN} "
         f"where md5_number_lower(owner || '#' || numbered.turn_index) % {max(parts, 1)} = 0 order by document"
     )
-    found = (of_length_one(rows, source.name) for rows in batches_of(con, query, source.dimensions))
+    found = (of_length_one(rows, source.name) for rows in user_vectors.batches_of(con, query, source.dimensions))
     return [vectors[~is_zero] for vectors, is_zero in found]

@@ -16,17 +16,9 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import identifier, literal
 from talkhouse.schema.warehouse import STORAGE_VERSION
 from talkhouse.system.folders import target_of
+from talkhouse.warehouse import sidecar
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.sidecar import (
-    Values,
-    columns_of_tables,
-    format_of_run,
-    is_ours,
-    open_beside,
-    path_beside,
-    writing_beside,
-)
 
 RESULT, WORK = "talkhouse_result", "talkhouse_work"
 """Names in SQL, while such a file is made: the file itself, and a database for what is needed meanwhile."""
@@ -58,23 +50,23 @@ class FileBeside:
     tables: Mapping[str, Mapping[str, str]]
     """The tables with their columns; ``FLOAT[n]`` stands for a vector of any length. ``run``, of one row, has the
     columns ``format`` and ``warehouse_fingerprint``."""
-    values: Values
+    values: sidecar.Values
     """What holds for the tables."""
     more_room: str
     """What to do where there is no room for it."""
 
     def path(self, warehouse: Path) -> Path:
         """Return the path of a warehouse's file."""
-        return path_beside(warehouse, self.ending)
+        return sidecar.path_beside(warehouse, self.ending)
 
     def open(self, path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
         """Open a file read-only, in a database of its own; raises what ``open_beside`` raises, and SchemaMismatch."""
-        return open_beside(path, self._check_content, self.values, self._not_ours, settings)
+        return sidecar.open_beside(path, self._check_content, self.values, self._not_ours, settings)
 
     def attachable(self, warehouse: Path) -> dict[str, Path]:
         """Return the file of a warehouse by the name that it is attached under; nothing where there is none of ours."""
         path = self.path(warehouse)
-        return {self.schema: path} if is_ours(path, self.open) else {}
+        return {self.schema: path} if sidecar.is_ours(path, self.open) else {}
 
     def state(self, path: Path, fingerprint_of_warehouse: str) -> str:
         """Return the reason why a path has no file of a warehouse, or "" if it has one.
@@ -104,7 +96,7 @@ class FileBeside:
         is no room.
         """
         path = self.path(warehouse)
-        with writing_beside(warehouse, path, self.more_room, settings, patience=_PATIENCE) as (of, folder):
+        with sidecar.writing_beside(warehouse, path, self.more_room, settings, patience=_PATIENCE) as (of, folder):
             con = of.con
             now = fingerprint(con, identifier(of.database))
             if not (why := self.state(path, now)) and not anew:
@@ -138,8 +130,8 @@ class FileBeside:
         """Raise UsageError where the tables are not those that Talkhouse makes."""
         if what := strange(con):
             raise self._not_ours(path, what)
-        tables = columns_of_tables(con)
-        if (number := format_of_run(con, path, tables, self._not_ours)) != self.number:
+        tables = sidecar.columns_of_tables(con)
+        if (number := sidecar.format_of_run(con, path, tables, self._not_ours)) != self.number:
             raise SchemaMismatch(
                 f"the {self.what} is of another Talkhouse than this",
                 where=path,

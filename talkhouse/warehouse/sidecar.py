@@ -10,17 +10,7 @@ from shutil import copyfile
 
 import duckdb
 
-from talkhouse.schema import warehouse
-from talkhouse.schema.errors import (
-    NotAWarehouse,
-    OutputFailed,
-    SchemaMismatch,
-    TalkhouseError,
-    UsageError,
-    WarehouseDamaged,
-    described,
-    is_full_disk,
-)
+from talkhouse.schema import errors, warehouse
 from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.sql_files import sql_of
@@ -70,7 +60,7 @@ def open_beside(
     path: Path,
     check: Callable[[duckdb.DuckDBPyConnection, Path], None],
     values: Values,
-    not_ours: Callable[[Path, str], UsageError],
+    not_ours: Callable[[Path, str], errors.UsageError],
     settings: Settings = NO_SETTINGS,
 ) -> duckdb.DuckDBPyConnection:
     """Open a file read-only, in a database of its own, once ``check`` has passed its tables, which have these values.
@@ -87,7 +77,7 @@ def open_beside(
         raise not_ours(path, "an empty file")
     try:
         con = warehouse.connect(path, settings=settings)
-    except (NotAWarehouse, WarehouseDamaged) as error:
+    except (errors.NotAWarehouse, errors.WarehouseDamaged) as error:
         raise not_ours(path, error.found or error.what) from error
     con.__class__ = _connection_to(path, not_ours)
     try:
@@ -103,7 +93,7 @@ def open_beside(
 TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # by a value that is not expected
 
 
-def _connection_to(path: Path, not_ours: Callable[[Path, str], UsageError]) -> type[duckdb.DuckDBPyConnection]:
+def _connection_to(path: Path, not_ours: Callable[[Path, str], errors.UsageError]) -> type[duckdb.DuckDBPyConnection]:
     """Return the class of connections to a file whose queries, and whose readers, fail for what is in the file."""
 
     @contextmanager
@@ -113,8 +103,8 @@ def _connection_to(path: Path, not_ours: Callable[[Path, str], UsageError]) -> t
                 yield
         except (duckdb.InterruptException, duckdb.IOException, duckdb.OutOfMemoryException):
             raise
-        except (duckdb.Error, WarehouseDamaged) as error:
-            raise not_ours(path, getattr(error, "found", None) or described(error)) from error
+        except (duckdb.Error, errors.WarehouseDamaged) as error:
+            raise not_ours(path, getattr(error, "found", None) or errors.described(error)) from error
 
     class Connection(warehouse.Connection):
         __slots__ = ()
@@ -127,7 +117,7 @@ def _connection_to(path: Path, not_ours: Callable[[Path, str], UsageError]) -> t
             self.close()  # which is all that DuckDB's own does
             # Not for an error of DuckDB, which may be of the warehouse, nor where what the user typed is no Unicode.
             if isinstance(error, TRIPPED) and not isinstance(error, UnicodeEncodeError):
-                raise not_ours(path, described(error)) from error
+                raise not_ours(path, errors.described(error)) from error
 
     return Connection
 
@@ -138,7 +128,7 @@ def is_ours(path: Path, open_file: Callable[[Path], duckdb.DuckDBPyConnection]) 
         return False
     try:
         open_file(path).close()
-    except TalkhouseError:
+    except errors.TalkhouseError:
         return False
     return True
 
@@ -194,7 +184,7 @@ def columns_of_schema(schema: str) -> dict[str, dict[str, str]]:
 
 
 def check_format(
-    con: duckdb.DuckDBPyConnection, path: Path, newest: int, not_ours: Callable[[Path, str], UsageError]
+    con: duckdb.DuckDBPyConnection, path: Path, newest: int, not_ours: Callable[[Path, str], errors.UsageError]
 ) -> None:
     """Raise SchemaMismatch where a file's table ``format`` names a newer one; what ``not_ours`` makes of another table.
 
@@ -205,7 +195,7 @@ def check_format(
     if len(rows) != 1 or rows[0][0] is None:
         raise not_ours(path, "a table format that Talkhouse did not make")
     if rows[0][0] > newest:
-        raise SchemaMismatch(
+        raise errors.SchemaMismatch(
             "the file is of a newer Talkhouse than this",
             where=path,
             expected=f"format {newest} or older",
@@ -218,10 +208,10 @@ def check_writable(path: Path) -> None:
     """Raise UsageError for a file that is not to be written, or has another program's changes next to it."""
     info = path.stat()
     if not info.st_mode & 0o222 or not os.access(path, os.W_OK):
-        raise UsageError("the file is read-only", where=path, next_step=f"allow it with: chmod u+w '{path}'")
+        raise errors.UsageError("the file is read-only", where=path, next_step=f"allow it with: chmod u+w '{path}'")
     log = path.with_name(f"{path.name}.wal")
     if log.exists():
-        raise UsageError(
+        raise errors.UsageError(
             "another program has changed the file, and its changes are not in it yet",
             where=path,
             found=f"{log.name} next to it",
@@ -315,10 +305,10 @@ def _explained(output: Path, more_room: str) -> Iterator[None]:
         with output_errors(output):
             yield
     except duckdb.Error as error:
-        if not (is_full := is_full_disk(error)) and not isinstance(error, _UNSURE):
+        if not (is_full := errors.is_full_disk(error)) and not isinstance(error, _UNSURE):
             raise
         short = "no room on the disk" if is_full else "not enough memory, or no room on the disk"
-        raise OutputFailed(
+        raise errors.OutputFailed(
             f"there is {short}; what was there before is unchanged",
             where=output,
             found=str(error).strip().splitlines()[0],
@@ -330,7 +320,7 @@ def format_of_run(
     con: duckdb.DuckDBPyConnection,
     path: Path,
     tables: Mapping[str, Mapping[str, str]],
-    not_ours: Callable[[Path, str], UsageError],
+    not_ours: Callable[[Path, str], errors.UsageError],
 ) -> int:
     """Return the number of a file's format, which its table ``run`` of one row has; ``tables``: their columns.
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration.model import Context, DeclaredTask, TurnFields
-from talkhouse.load.template import open_template
+from talkhouse.load.base_copy import open_template
 from talkhouse.overlap import units
 from talkhouse.overlap.read import text_of
 from talkhouse.queries.catalogue import catalogue_of

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from talkhouse.load.template import open_template
+from talkhouse.load.base_copy import open_template
 from talkhouse.queries.catalogue import catalogue
 from tests.queries.bi_rows import A_CORPUS, by, read
 

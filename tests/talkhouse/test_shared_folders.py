@@ -14,7 +14,7 @@ from filelock import FileLock
 
 import talkhouse
 from talkhouse.ingest.progress import Silent
-from talkhouse.load import template
+from talkhouse.load import base_copy
 from talkhouse.load.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import NotAWarehouse, TalkhouseError, UsageError, WarehouseLocked
@@ -176,7 +176,7 @@ def test_a_template_that_others_can_have_made_is_not_used(shared: Path, monkeypa
 
     def opens(name: str) -> bool:
         """Whether the opened template is one that another user has changed."""
-        with template.open_template(shared / name, catalogue(), {}) as con:
+        with base_copy.open_template(shared / name, catalogue(), {}) as con:
             return ("planted",) in con.execute("select table_name from duckdb_tables()").fetchall()
 
     assert not opens("a")

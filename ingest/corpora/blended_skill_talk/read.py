@@ -8,36 +8,9 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from talkhouse.ingest import decode, json_members
-from talkhouse.ingest.corpora.blended_skill_talk.format import (
-    CHOSEN,
-    CONVAI2,
-    CORPUS,
-    ED,
-    EPISODES,
-    HUMAN_ANNOTATIONS,
-    LABELS,
-    MODELS,
-    PERSONA_LIST,
-    SAFE_PERSONAS,
-    SEEDS,
-    SPLITS,
-    SUGGESTIONS,
-    TOPICS,
-    WIZARD,
-    WORKERS,
-    ParsedEpisode,
-    location_of,
-    parse,
-)
+from talkhouse.ingest.corpora.blended_skill_talk import format as layout
+from talkhouse.ingest.corpora.blended_skill_talk import other_files
 from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import ValidationDialogue, read_human_annotations
-from talkhouse.ingest.corpora.blended_skill_talk.other_files import (
-    read_convai2,
-    read_ed,
-    read_persona_list,
-    read_safe_personas,
-    read_topics,
-    read_wow,
-)
 from talkhouse.ingest.corpora.blended_skill_talk.records import UniqueTexts, read_json_list, record_at
 from talkhouse.ingest.corpora.blended_skill_talk.warnings import answer_turn, warnings
 from talkhouse.ingest.decode import BadRecord, pointer
@@ -64,7 +37,7 @@ class EpisodeDialogues:
         self._keys = Keys()
         self._restatements = Restatements()
 
-    def add(self, natural: str, parsed: ParsedEpisode) -> AddedDialogue:
+    def add(self, natural: str, parsed: layout.ParsedEpisode) -> AddedDialogue:
         """Return a dialogue, with its rows if it is new, and a finding if its words are not the plain key's."""
         seeds = (parsed.episode.free_turker_utterance, parsed.episode.guided_turker_utterance)
         words = digest(*seeds, *(turn.text for turn in parsed.turns))
@@ -77,7 +50,7 @@ class EpisodeDialogues:
         detail = f"other words than the earlier {natural}; kept as {dialogue_id}"
         return AddedDialogue(dialogue_id, rows, [ReaderFinding("BS-10", detail)])
 
-    def differing(self, dialogue_id: str, parsed: ParsedEpisode) -> dict[str, Any]:
+    def differing(self, dialogue_id: str, parsed: layout.ParsedEpisode) -> dict[str, Any]:
         """Return, by pointer, what the rows of the dialogue and of its record would not give back."""
         restated = self._restatements.differing(dialogue_id, _stated(parsed))
         no_pairs = {pointer("dialog", i): turn.item for i, turn in enumerate(parsed.turns) if turn.item is not None}
@@ -88,25 +61,27 @@ Read = Callable[[InputFile, bytes, UniqueTexts], Iterator[Outcome]]
 """Reads a file of one kind; raises BadRecord, before anything else, where the whole file is rejected."""
 
 _READERS: dict[str, Read] = {
-    PERSONA_LIST: read_persona_list,
-    TOPICS: read_topics,
-    SAFE_PERSONAS: read_safe_personas,
-    ED: read_ed,
-    CONVAI2: read_convai2,
-    WIZARD: read_wow,
+    layout.PERSONA_LIST: other_files.read_persona_list,
+    layout.TOPICS: other_files.read_topics,
+    layout.SAFE_PERSONAS: other_files.read_safe_personas,
+    layout.ED: other_files.read_ed,
+    layout.CONVAI2: other_files.read_convai2,
+    layout.WIZARD: other_files.read_wow,
 }
 
 
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
     """Read every file in path order, but what is about turns of the validation set after that."""
-    input_files, texts = InputFiles(CORPUS), UniqueTexts()
+    input_files, texts = InputFiles(layout.CORPUS), UniqueTexts()
     validation: dict[int, ValidationDialogue] = {}
     readers = _READERS | {
-        EPISODES: partial(_episodes, dialogues=EpisodeDialogues(), validation=validation),
-        HUMAN_ANNOTATIONS: partial(read_human_annotations, dialogues=validation),
+        layout.EPISODES: partial(_episodes, dialogues=EpisodeDialogues(), validation=validation),
+        layout.HUMAN_ANNOTATIONS: partial(read_human_annotations, dialogues=validation),
     }
-    located = [(file, location_of(file)) for file in files]
-    for file, location in sorted(located, key=lambda item: item[1] is not None and item[1].subset == HUMAN_ANNOTATIONS):
+    located = [(file, layout.location_of(file)) for file in files]
+    for file, location in sorted(
+        located, key=lambda item: item[1] is not None and item[1].subset == layout.HUMAN_ANNOTATIONS
+    ):
         if location is None:
             yield Unrecognised(file, "its name and folder are those of no file of this corpus that is read")
             continue
@@ -133,11 +108,11 @@ def _episodes(
     Raises BadRecord BS-01 where the reference code would refuse the file.
     """
     _check_lengths(json_members.items(raw))
-    is_validation = SPLITS.get(input_file.location.split or "") == "validation" and not input_file.repeats
+    is_validation = layout.SPLITS.get(input_file.location.split or "") == "validation" and not input_file.repeats
     for outcome in read_json_list(input_file, raw, partial(_read_episode, input_file, texts, dialogues)):
         if isinstance(outcome, Loaded) and is_validation:
             record = next(row for row in outcome.rows if isinstance(row, Record))
-            turns = [digest(row.text) for row in outcome.rows if isinstance(row, Turn)][SEEDS:]
+            turns = [digest(row.text) for row in outcome.rows if isinstance(row, Turn)][layout.SEEDS :]
             validation[record.record_index] = ValidationDialogue(record.dialogue_id or "", turns)
         yield outcome
 
@@ -167,8 +142,8 @@ def _check_lengths(pieces: Iterable[Raw]) -> None:
 def _read_episode(
     input_file: InputFile, texts: UniqueTexts, dialogues: EpisodeDialogues, location: SourceLocation, raw: bytes
 ) -> Loaded:
-    parsed = parse(raw)
-    natural = f"{CORPUS}:{location.split}:{location.record_index}"
+    parsed = layout.parse(raw)
+    natural = f"{layout.CORPUS}:{location.split}:{location.record_index}"
     dialogue_id, dialogue_rows, findings = dialogues.add(natural, parsed)
     extra = _extra(parsed) | {"differs": dialogues.differing(dialogue_id, parsed)}
     record = record_at(location, input_file, extra, dialogue_id)
@@ -182,28 +157,28 @@ def _read_episode(
     return Loaded(location, rows, [*warnings(parsed, raw, location.split), *findings], column_batches)
 
 
-def _personas(record: Record, parsed: ParsedEpisode, texts: UniqueTexts) -> Iterator[Row]:
+def _personas(record: Record, parsed: layout.ParsedEpisode, texts: UniqueTexts) -> Iterator[Row]:
     for number, sentences in enumerate(parsed.episode.personas):
-        owner = WORKERS[number] if number < len(WORKERS) else None
+        owner = layout.WORKERS[number] if number < len(layout.WORKERS) else None
         speaker = speaker_id(record.dialogue_id or "", owner) if owner else None
         yield from texts.persona_uses(record, owner or f"persona_{number}", sentences, speaker)
 
 
 def _suggestions(
-    record: Record, parsed: ParsedEpisode, index: int, shown: list[str], texts: UniqueTexts
+    record: Record, parsed: layout.ParsedEpisode, index: int, shown: list[str], texts: UniqueTexts
 ) -> Iterator[Row]:
     """List the three suggestions for a turn in the order ``shown``; as ParlAI names them where that is not known."""
     suggested = parsed.suggestions[index]
     if not suggested:
         return
     rows: list[Row] = []
-    for position, model in enumerate(shown or MODELS):
+    for position, model in enumerate(shown or layout.MODELS):
         text_id = texts.texts.id(suggested[model], rows)
         rows.append(
             Candidate(
                 record_id=record.record_id,
-                turn_index=index + SEEDS,
-                candidate_set=SUGGESTIONS,
+                turn_index=index + layout.SEEDS,
+                candidate_set=layout.SUGGESTIONS,
                 position=position,
                 item_index=0,
                 dialogue_id=record.dialogue_id,
@@ -226,32 +201,36 @@ def _orders(published: Raw | None) -> list[Any]:
 def _shown(lists: list[Any], index: int) -> list[str]:
     """List the models in the order in which a turn's suggestions were shown; none where that is not known."""
     order = lists[index].split(",") if index < len(lists) and isinstance(lists[index], str) else []
-    return order if sorted(order) == sorted(MODELS) else []
+    return order if sorted(order) == sorted(layout.MODELS) else []
 
 
-def _chosen(record: Record, parsed: ParsedEpisode, index: int) -> Iterator[Row]:
+def _chosen(record: Record, parsed: layout.ParsedEpisode, index: int) -> Iterator[Row]:
     """Return the suggestion that was taken: on every turn of the guided worker, on others if the episode names one."""
     label, text = parsed.chosen[index], parsed.chosen_texts[index]
     if index % 2 or label:
-        yield record.annotation(index + SEEDS, CHOSEN, label, extra=decode.dump({"text": text}) if text else None)
+        yield record.annotation(
+            index + layout.SEEDS, layout.CHOSEN, label, extra=decode.dump({"text": text}) if text else None
+        )
 
 
-def _label_candidates(record: Record, parsed: ParsedEpisode, texts: UniqueTexts) -> tuple[list[Row], list[ColumnBatch]]:
+def _label_candidates(
+    record: Record, parsed: layout.ParsedEpisode, texts: UniqueTexts
+) -> tuple[list[Row], list[ColumnBatch]]:
     """Return the lists of label candidates: new texts, and all uses with whether they are the label."""
     published = parsed.episode.label_candidates
     if published is UNSET:
         return [], []
     lists = [(answer_turn(entry), published[entry]) for entry in range(parsed.entries)]
-    golds = (text == parsed.turns[turn - SEEDS].text for turn, some in lists for text in some)
-    return texts.candidates(record, LABELS, lists, golds)
+    golds = (text == parsed.turns[turn - layout.SEEDS].text for turn, some in lists for text in some)
+    return texts.candidates(record, layout.LABELS, lists, golds)
 
 
-def _extra(parsed: ParsedEpisode) -> dict[str, Any]:
+def _extra(parsed: layout.ParsedEpisode) -> dict[str, Any]:
     """Return facts that no row holds: order of keys, unread fields, lists without an entry, the count of personas."""
     personas, candidates = parsed.episode.personas, parsed.episode.label_candidates
     lists = [] if candidates is UNSET else candidates
     # A last persona that is nobody's and has no sentence is in no row.
-    has_empty_last = len(personas) > len(WORKERS) and not personas[-1]
+    has_empty_last = len(personas) > len(layout.WORKERS) and not personas[-1]
     return {
         "fields": parsed.fields,
         "carried": parsed.carried,
@@ -266,35 +245,35 @@ def speaker_id(dialogue_id: str, worker: str) -> str:
     return f"{dialogue_id}/{worker}"
 
 
-def _dialogue_rows(dialogue_id: str, parsed: ParsedEpisode) -> Iterator[Row]:
+def _dialogue_rows(dialogue_id: str, parsed: layout.ParsedEpisode) -> Iterator[Row]:
     episode = parsed.episode
     is_topic = episode.context_dataset == "wizard_of_wikipedia"
     extra = {} if episode.additional_context is UNSET else {"additional_context": episode.additional_context}
     yield Dialogue(
         dialogue_id=dialogue_id,
-        corpus_id=CORPUS,
+        corpus_id=layout.CORPUS,
         domain=episode.context_dataset,
         title=parsed.topic if is_topic else None,
         language="en",
         extra=decode.dump(extra),
     )
-    for worker in WORKERS:
-        yield Speaker(speaker_id(dialogue_id, worker), CORPUS, None, None, "human", is_anonymous=True)
+    for worker in layout.WORKERS:
+        yield Speaker(speaker_id(dialogue_id, worker), layout.CORPUS, None, None, "human", is_anonymous=True)
         yield Participant(dialogue_id, speaker_id(dialogue_id, worker), worker)
     yield _turn_row(dialogue_id, 0, episode.free_turker_utterance, "seed")
     yield _turn_row(dialogue_id, 1, episode.guided_turker_utterance, "seed")
     for index, turn in enumerate(parsed.turns):
         is_usual = turn.flag == str(index % 2).encode()
         who = None if is_usual else decode.dump({"who": Raw(turn.flag)})
-        yield _turn_row(dialogue_id, index + SEEDS, turn.text, "message", who)
+        yield _turn_row(dialogue_id, index + layout.SEEDS, turn.text, "message", who)
 
 
 def _turn_row(dialogue_id: str, index: int, text: str, kind: str, extra: str | None = None) -> Turn:
-    worker = WORKERS[index % 2]
+    worker = layout.WORKERS[index % 2]
     return Turn(dialogue_id, index, speaker_id(dialogue_id, worker), worker, kind, text, extra=extra)
 
 
-def _stated(parsed: ParsedEpisode) -> dict[str, Any]:
+def _stated(parsed: layout.ParsedEpisode) -> dict[str, Any]:
     """Return, by pointer, the facts about the dialogue other than its words."""
     episode = parsed.episode
     facts: dict[str, Any] = {"/context_dataset": episode.context_dataset}

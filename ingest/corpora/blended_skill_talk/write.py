@@ -9,32 +9,9 @@ import msgspec
 from msgspec import Raw, Struct
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.blended_skill_talk.format import (
-    CHOSEN,
-    CONVAI2,
-    ED,
-    EPISODES,
-    HUMAN_ANNOTATIONS,
-    LABELS,
-    MODELS,
-    PERSONA_LIST,
-    SAFE_PERSONAS,
-    SEEDS,
-    SUGGESTIONS,
-    TOPICS,
-    WIZARD,
-    WORKERS,
-)
+from talkhouse.ingest.corpora.blended_skill_talk import format as layout
+from talkhouse.ingest.corpora.blended_skill_talk import other_files
 from talkhouse.ingest.corpora.blended_skill_talk.human_annotations import write_human_annotations
-from talkhouse.ingest.corpora.blended_skill_talk.other_files import (
-    SEPARATOR,
-    write_convai2,
-    write_ed,
-    write_persona,
-    write_safe_persona,
-    write_topic,
-    write_wow,
-)
 from talkhouse.ingest.corpora.blended_skill_talk.records import extra_of
 from talkhouse.ingest.decode import literals, pointer
 from talkhouse.ingest.rows import Annotation, Candidate
@@ -82,7 +59,7 @@ def _data(extra: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
 def _personas(extra: _EnvelopeExtra, pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Write the persona list, with its empty places."""
     filled = _with_empty(pieces, set(extra.empty))
-    yield from chain((extra.head.encode(),), _between(SEPARATOR.encode(), filled), (extra.tail.encode(),))
+    yield from chain((extra.head.encode(),), _between(other_files.SEPARATOR.encode(), filled), (extra.tail.encode(),))
 
 
 def _with_empty(pieces: Iterator[bytes], empty: set[int]) -> Iterator[bytes]:
@@ -151,15 +128,20 @@ def _persona_lists(stored: StoredRecord, extra: _EpisodeExtra) -> list[list[str]
     persona_sets: defaultdict[str, list[str]] = defaultdict(list)
     for use in stored.persona_uses:
         persona_sets[use.persona_set].append(stored.personas[use.persona_id].text)
-    others = [int(name.rpartition("_")[2]) for name in persona_sets if name not in WORKERS]
-    size = extra.lists.get(pointer("personas"), max(others, default=len(WORKERS) - 1) + 1)
-    return [persona_sets[name] for name in (*WORKERS, *(f"persona_{number}" for number in range(len(WORKERS), size)))]
+    others = [int(name.rpartition("_")[2]) for name in persona_sets if name not in layout.WORKERS]
+    size = extra.lists.get(pointer("personas"), max(others, default=len(layout.WORKERS) - 1) + 1)
+    return [
+        persona_sets[name]
+        for name in (*layout.WORKERS, *(f"persona_{number}" for number in range(len(layout.WORKERS), size)))
+    ]
 
 
 def _of_dialogue(stored: StoredRecord) -> dict[str, Any]:
     dialogue, turns = stored.dialogue, stored.turns
     assert dialogue is not None  # noqa: S101 - an episode is a dialogue
-    dialog = [[literals(turn.extra).get("who", index % 2), turn.text] for index, turn in enumerate(turns[SEEDS:])]
+    dialog = [
+        [literals(turn.extra).get("who", index % 2), turn.text] for index, turn in enumerate(turns[layout.SEEDS :])
+    ]
     return {
         "context_dataset": dialogue.domain,
         "additional_context": literals(dialogue.extra).get("additional_context"),
@@ -170,19 +152,21 @@ def _of_dialogue(stored: StoredRecord) -> dict[str, Any]:
 
 
 def _suggestions(stored: StoredRecord) -> list[Any]:
-    by_turn = _by_turn(stored, SUGGESTIONS)
+    by_turn = _by_turn(stored, layout.SUGGESTIONS)
     suggestions = []
-    for turn in stored.turns[SEEDS:]:
+    for turn in stored.turns[layout.SEEDS :]:
         texts = {row.source: stored.texts[row.text_id or ""] for row in by_turn[turn.turn_index]}
-        suggestions.append({model: texts[model] for model in MODELS} if texts else {})
+        suggestions.append({model: texts[model] for model in layout.MODELS} if texts else {})
     return suggestions
 
 
 def _chosen(stored: StoredRecord) -> dict[str, list[Any]]:
-    rows: dict[int | None, Annotation] = {row.turn_index: row for row in stored.annotations if row.scheme == CHOSEN}
+    rows: dict[int | None, Annotation] = {
+        row.turn_index: row for row in stored.annotations if row.scheme == layout.CHOSEN
+    }
     labels: list[str] = []
     texts: list[Raw | str] = []
-    for turn in stored.turns[SEEDS:]:
+    for turn in stored.turns[layout.SEEDS :]:
         row = rows.get(turn.turn_index)
         labels.append(row.label or "" if row else "")
         texts.append(literals(row.extra if row else None).get("text", ""))
@@ -190,8 +174,8 @@ def _chosen(stored: StoredRecord) -> dict[str, list[Any]]:
 
 
 def _label_candidates(stored: StoredRecord, extra: _EpisodeExtra) -> list[Any]:
-    by_turn = _by_turn(stored, LABELS)
-    answers = [turn.turn_index for turn in stored.turns[SEEDS + 1 :: 2]]
+    by_turn = _by_turn(stored, layout.LABELS)
+    answers = [turn.turn_index for turn in stored.turns[layout.SEEDS + 1 :: 2]]
     lists: list[Any] = [[stored.texts[row.text_id or ""] for row in by_turn[turn]] for turn in answers]
     return [*lists, *extra.beyond.values()]
 
@@ -214,12 +198,12 @@ def _put(value: dict[str, Any], at: str, piece: Raw) -> None:
 
 
 _WRITERS: dict[str, Callable[[StoredRecord], bytes]] = {
-    EPISODES: write_dialogue,
-    PERSONA_LIST: write_persona,
-    TOPICS: write_topic,
-    SAFE_PERSONAS: write_safe_persona,
-    ED: write_ed,
-    HUMAN_ANNOTATIONS: write_human_annotations,
-    CONVAI2: write_convai2,
-    WIZARD: write_wow,
+    layout.EPISODES: write_dialogue,
+    layout.PERSONA_LIST: other_files.write_persona,
+    layout.TOPICS: other_files.write_topic,
+    layout.SAFE_PERSONAS: other_files.write_safe_persona,
+    layout.ED: other_files.write_ed,
+    layout.HUMAN_ANNOTATIONS: write_human_annotations,
+    layout.CONVAI2: other_files.write_convai2,
+    layout.WIZARD: other_files.write_wow,
 }

@@ -11,32 +11,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.dbdc3.format import (
-    ATTRIBUTES,
-    BREAKDOWN,
-    CONTEXT,
-    CORPUS,
-    PLACEHOLDERS,
-    ROLES,
-    SPEAKERS,
-    SPLITS,
-    UNGRAMMATICAL,
-    Attributes,
-    BotFamily,
-    Label,
-    Log,
-    LogTurn,
-    PathFacts,
-    family,
-    inner_path,
-    locate,
-    locate_attributes,
-    locate_context,
-    path_facts,
-    published_keys,
-    spell_numbers,
-    stated,
-)
+from talkhouse.ingest.corpora.dbdc3 import format as layout
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.input_files import DialogueKeys, DialogueRecord, read_each
 from talkhouse.ingest.keys import Keys, Restatements, digest
@@ -48,16 +23,18 @@ from talkhouse.ingest.sources import SourceFile
 def read(files: list[SourceFile]) -> Iterator[Outcome]:
     """Read tables of people, every log in path order, then background paragraphs, which need to know their dialogue."""
     paragraphs: list[tuple[SourceLocation, str]] = []
-    for file in (file for file in files if file.name.endswith(CONTEXT)):
-        location, raw = locate_context(file), file.read_record()
+    for file in (file for file in files if file.name.endswith(layout.CONTEXT)):
+        location, raw = layout.locate_context(file), file.read_record()
         try:
             paragraphs.append((location, decode.text(raw)))
         except BadRecord as bad:
             yield reject(location, bad, raw)
     reader = LogReader({location.native_id or "": text for location, text in reversed(paragraphs)})
-    yield from read_each((file for file in files if file.name in ATTRIBUTES), locate_attributes, reader.attributes)
-    logs = (file for file in files if not file.name.endswith(CONTEXT) and file.name not in ATTRIBUTES)
-    yield from read_each(logs, locate, reader.log)
+    yield from read_each(
+        (file for file in files if file.name in layout.ATTRIBUTES), layout.locate_attributes, reader.attributes
+    )
+    logs = (file for file in files if not file.name.endswith(layout.CONTEXT) and file.name not in layout.ATTRIBUTES)
+    yield from read_each(logs, layout.locate, reader.log)
     yield from (reader.paragraph(location, text) for location, text in paragraphs)
 
 
@@ -66,7 +43,7 @@ class LogReader:
 
     def __init__(self, backgrounds: dict[str, str]) -> None:
         self._backgrounds = backgrounds
-        self._keys = DialogueKeys(CORPUS)
+        self._keys = DialogueKeys(layout.CORPUS)
         self._speakers = Keys()
         self._restatements = Restatements()
         self._first: dict[str, str] = {}
@@ -76,25 +53,28 @@ class LogReader:
 
     def log(self, location: SourceLocation, raw: bytes) -> Loaded:
         """Turn one log into its record; raises BadRecord."""
-        log, unknown = decode.record(raw, Log, rule="DB-01")
+        log, unknown = decode.record(raw, layout.Log, rule="DB-01")
         _require_annotations(log)
-        numbers = spell_numbers(log)
+        numbers = layout.spell_numbers(log)
         stem, location = location.native_id or "", replace(location, native_id=log["dialogue-id"])
-        facts = path_facts(location.file)
+        facts = layout.path_facts(location.file)
         path = "/".join([*filter(None, (facts.release, facts.language, facts.subset)), log["dialogue-id"]])
         stored = self._keys.record(
             location,
             log["dialogue-id"],
             ((turn["speaker"], turn["utterance"]) for turn in log["turns"]),
             path=path,
-            standard_split=SPLITS.get(facts.split or ""),
+            standard_split=layout.SPLITS.get(facts.split or ""),
         )
         record, dialogue_id, is_new = stored
         repeated = self._files.setdefault((path, location.file.sha256), record.record_id)
-        differs = self._restatements.differing(dialogue_id, stated(log))
-        extra = published_keys(raw, log, has_unknown=bool(unknown)) | {"differs": differs | numbers, "unknown": unknown}
+        differs = self._restatements.differing(dialogue_id, layout.stated(log))
+        extra = layout.published_keys(raw, log, has_unknown=bool(unknown)) | {
+            "differs": differs | numbers,
+            "unknown": unknown,
+        }
         record.extra = decode.dump_extra(extra | {"repeats": repeated if repeated != record.record_id else None})
-        bot, background = family(log["dialogue-id"], facts.subset), self._backgrounds.get(log["dialogue-id"])
+        bot, background = layout.family(log["dialogue-id"], facts.subset), self._backgrounds.get(log["dialogue-id"])
         language = facts.language or (bot.language if bot else None)
         rows: list[Row] = [record]
         if is_new:
@@ -113,13 +93,15 @@ class LogReader:
     def attributes(self, location: SourceLocation, raw: bytes) -> Loaded:
         """Turn a table into its record; who speaks gets a row of their own, who labels is known in annotations."""
         text = decode.text(raw)
-        table, others = Attributes.parse(text)
+        table, others = layout.Attributes.parse(text)
         record_id = self._keys.record_id(f"{location.release}/{location.subset}", location.file)
         extra = structs.asdict(table) | ({} if table.text() == text else {"verbatim": text})
         record = location.record(record_id, extra=extra)
         rows: list[Row] = [record]
-        for native, facts in table.people.items() if location.file.name == SPEAKERS else ():
-            speaker = Speaker(f"{CORPUS}:user/DCM/{native}", CORPUS, native, None, "human", False, decode.dump(facts))
+        for native, facts in table.people.items() if location.file.name == layout.SPEAKERS else ():
+            speaker = Speaker(
+                f"{layout.CORPUS}:user/DCM/{native}", layout.CORPUS, native, None, "human", False, decode.dump(facts)
+            )
             known, is_new = self._known(speaker)
             rows += [known] if is_new else []
         detail = f"rows with an id that came before, or other cells than the header: {', '.join(others[:10])}"
@@ -130,7 +112,7 @@ class LogReader:
         native_id = location.native_id or ""
         dialogue_id = self._first.get(native_id)
         is_kept = dialogue_id is not None and self._backgrounds[native_id] == text
-        path = "/".join(["context", *inner_path(location.file).parent.parts, native_id])
+        path = "/".join(["context", *layout.inner_path(location.file).parent.parts, native_id])
         record_id = self._keys.record_id(path, location.file)
         record = location.record(record_id, dialogue_id, extra={} if is_kept else {"background": text})
         findings = []
@@ -146,19 +128,19 @@ class LogReader:
         return speaker, is_new
 
     def _unsaid(
-        self, file: SourceFile, facts: PathFacts, language: str | None, bot: BotFamily | None
+        self, file: SourceFile, facts: layout.PathFacts, language: str | None, bot: layout.BotFamily | None
     ) -> Iterator[ReaderFinding]:
         """Report once for each folder what the place of its logs does not say (DB-09)."""
         known = {**facts._asdict(), "language": language, "bot": bot}
         unsaid = tuple(name for name, value in known.items() if value is None)
-        folder = inner_path(file).parent
+        folder = layout.inner_path(file).parent
         if unsaid and (folder, unsaid) not in self._unsaid_in:
             self._unsaid_in.add((folder, unsaid))
             yield ReaderFinding("DB-09", f"the place of the logs in '{folder}' does not say the {', '.join(unsaid)}")
 
     def _repetitions(self, native_id: str, stored: DialogueRecord) -> Iterator[ReaderFinding]:
         """Report a dialogue-id that another dialogue has (DB-08), or that its release had already (DB-03)."""
-        if stored.is_new and stored.dialogue_id != f"{CORPUS}:{native_id}":
+        if stored.is_new and stored.dialogue_id != f"{layout.CORPUS}:{native_id}":
             detail = f"other words than the earlier dialogue {native_id}; kept as {stored.dialogue_id}"
             yield ReaderFinding("DB-08", detail)
         release = stored.record.release
@@ -167,7 +149,7 @@ class LogReader:
         self._releases.add((release, native_id))
 
 
-def _require_annotations(log: Log) -> None:
+def _require_annotations(log: layout.Log) -> None:
     """The challenge's script reads the list of every turn that is not the user's."""
     for index, turn in enumerate(log["turns"]):
         if turn["speaker"] != "U" and turn.get("annotations") is None:
@@ -175,23 +157,27 @@ def _require_annotations(log: Log) -> None:
             raise BadRecord("DB-01", f"the list of annotations {problem}", f"/turns/{index}/annotations")
 
 
-_ONE, _BOTH = (BREAKDOWN,), (BREAKDOWN, UNGRAMMATICAL)
+_ONE, _BOTH = (layout.BREAKDOWN,), (layout.BREAKDOWN, layout.UNGRAMMATICAL)
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 
 
-def speakers(dialogue_id: str, log: Log, bot: BotFamily | None) -> tuple[Speaker, Speaker]:
+def speakers(dialogue_id: str, log: layout.Log, bot: layout.BotFamily | None) -> tuple[Speaker, Speaker]:
     """Make the person and the bot; both are known only within the dialogue where no id tells who they are."""
     native = log.get("speaker-id")
-    is_anonymous = native is None or native in PLACEHOLDERS
-    user_id = f"{dialogue_id}/user" if is_anonymous else f"{CORPUS}:user/{bot.name if bot else 'other'}/{native}"
-    bot_id = f"{CORPUS}:bot/{bot.name}" if bot else f"{dialogue_id}/system"
-    user = Speaker(user_id, CORPUS, native, None, "human", is_anonymous)
-    return user, Speaker(bot_id, CORPUS, None, bot.name if bot else None, "bot", is_anonymous=bot is None)
+    is_anonymous = native is None or native in layout.PLACEHOLDERS
+    user_id = f"{dialogue_id}/user" if is_anonymous else f"{layout.CORPUS}:user/{bot.name if bot else 'other'}/{native}"
+    bot_id = f"{layout.CORPUS}:bot/{bot.name}" if bot else f"{dialogue_id}/system"
+    user = Speaker(user_id, layout.CORPUS, native, None, "human", is_anonymous)
+    return user, Speaker(bot_id, layout.CORPUS, None, bot.name if bot else None, "bot", is_anonymous=bot is None)
 
 
 def dialogue_rows(
-    dialogue_id: str, log: Log, both: Sequence[tuple[Speaker, bool]], language: str | None, background: str | None
+    dialogue_id: str,
+    log: layout.Log,
+    both: Sequence[tuple[Speaker, bool]],
+    language: str | None,
+    background: str | None,
 ) -> Iterator[Row]:
     """List the rows of a dialogue that is published for the first time; of its two speakers those that are new."""
     (user, _), (system, _) = both
@@ -201,7 +187,7 @@ def dialogue_rows(
         extra["group-id"] = log["group-id"]
     yield Dialogue(
         dialogue_id=dialogue_id,
-        corpus_id=CORPUS,
+        corpus_id=layout.CORPUS,
         native_id=log["dialogue-id"],
         language=language,
         started_at=turns[0].said_at if turns else None,
@@ -214,11 +200,11 @@ def dialogue_rows(
     yield from turns
 
 
-def _turn(dialogue_id: str, index: int, turn: LogTurn, user: Speaker, system: Speaker) -> Turn:
+def _turn(dialogue_id: str, index: int, turn: layout.LogTurn, user: Speaker, system: Speaker) -> Turn:
     """Make one turn; the challenge's script takes every speaker but U for the system."""
     speaker, said_at = turn["speaker"], _time(turn.get("time"))
     extra: dict[str, Any] = {}
-    if speaker not in ROLES:
+    if speaker not in layout.ROLES:
         extra["speaker"] = speaker
     if "turn-index" in turn and bytes(turn["turn-index"]) != str(index).encode():
         extra["turn-index"] = turn["turn-index"]
@@ -228,7 +214,7 @@ def _turn(dialogue_id: str, index: int, turn: LogTurn, user: Speaker, system: Sp
         dialogue_id=dialogue_id,
         turn_index=index,
         speaker_id=(user if speaker == "U" else system).speaker_id,
-        role=ROLES.get(speaker, "system"),
+        role=layout.ROLES.get(speaker, "system"),
         kind="message",
         text=turn["utterance"],
         native_id=turn.get("annotation-id"),
@@ -247,7 +233,7 @@ def _time(text: str | None) -> datetime | None:
         return None
 
 
-def label_batches(record: Record, log: Log) -> Iterator[ColumnBatch]:
+def label_batches(record: Record, log: layout.Log) -> Iterator[ColumnBatch]:
     """Make the rows of all labels, one per annotator and scheme; nothing where there are none."""
     rows = [
         (index, annotator, scheme, label)
@@ -264,7 +250,7 @@ def label_batches(record: Record, log: Log) -> Iterator[ColumnBatch]:
         annotator_index=annotator_index,
         annotator_id=[label.get("annotator-id", "") for label in labels],
         label=[
-            label["breakdown"] if scheme == BREAKDOWN else label["ungrammatical-sentence"]
+            label["breakdown"] if scheme == layout.BREAKDOWN else label["ungrammatical-sentence"]
             for scheme, label in zip(schemes, labels, strict=True)
         ],
         extra=[
@@ -275,12 +261,12 @@ def label_batches(record: Record, log: Log) -> Iterator[ColumnBatch]:
     )
 
 
-def _label_extra(scheme: str, label: Label) -> str | None:
+def _label_extra(scheme: str, label: layout.Label) -> str | None:
     """Keep a comment, and nulls where the format has empty texts, with the row that every label has."""
     extra: dict[str, Any] = {}
-    if scheme == BREAKDOWN and label.get("comment", "") != "":
+    if scheme == layout.BREAKDOWN and label.get("comment", "") != "":
         extra["comment"] = label["comment"]
-    if scheme == BREAKDOWN and label.get("ungrammatical-sentence", "") is None:
+    if scheme == layout.BREAKDOWN and label.get("ungrammatical-sentence", "") is None:
         extra["ungrammatical-sentence"] = None
     return decode.dump(extra)
 
@@ -296,7 +282,7 @@ TASK = "breakdown_detection"
 
 
 def warnings(
-    log: Log, stem: str, subset: str | None, bot: BotFamily | None, *, has_background: bool
+    log: layout.Log, stem: str, subset: str | None, bot: layout.BotFamily | None, *, has_background: bool
 ) -> Iterator[ReaderFinding]:
     """List the findings of one log; ``stem`` is its file's name without the ending."""
     yield from _labels(log)
@@ -315,7 +301,7 @@ def warnings(
         yield ReaderFinding("DB-06", f"no background paragraph ({dialogue_id}.log.context) for this CIC dialogue")
 
 
-def _labels(log: Log) -> Iterator[ReaderFinding]:
+def _labels(log: layout.Log) -> Iterator[ReaderFinding]:
     """DB-02: turns that make no example since no label is known, and single unknown labels."""
     for index, turn in enumerate(log["turns"]):
         labels = {label["breakdown"] for label in _votes(turn)}
@@ -330,7 +316,7 @@ def _labels(log: Log) -> Iterator[ReaderFinding]:
             yield ReaderFinding("DB-02", detail, pointer=pointer, turn_index=index, severity="warn")
 
 
-def _votes(turn: LogTurn) -> list[Label]:
+def _votes(turn: layout.LogTurn) -> list[layout.Label]:
     """List the labels of a system turn; those of a user turn are DB-04's."""
     return [] if turn["speaker"] == "U" else turn.get("annotations") or []
 
@@ -338,15 +324,15 @@ def _votes(turn: LogTurn) -> list[Label]:
 class _UnusualTurn(NamedTuple):
     rule: str
     what: str
-    is_unusual: Callable[[int, LogTurn, list[str | None]], bool]
+    is_unusual: Callable[[int, layout.LogTurn, list[str | None]], bool]
     """Asked with the position of a turn, the turn, and the ids of those who labelled it."""
 
 
-def _is_misnumbered(index: int, turn: LogTurn, _: object) -> bool:
+def _is_misnumbered(index: int, turn: layout.LogTurn, _: object) -> bool:
     return "turn-index" not in turn or bytes(turn["turn-index"]) != str(index).encode()
 
 
-def _repeats_annotator(_: int, __: LogTurn, annotators: list[str | None]) -> bool:
+def _repeats_annotator(_: int, __: layout.LogTurn, annotators: list[str | None]) -> bool:
     known = list(filter(None, annotators))
     return len(set(known)) < len(known)
 

@@ -4,31 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.delidata.format import (
-    ADDITIONAL,
-    CORPUS,
-    KINDS,
-    LINE_END,
-    NO_ITEMS,
-    NO_SOLUTION,
-    OPENING_ID,
-    PERFORMANCE_CHANGE,
-    SOLUTION,
-    SYSTEM,
-    TARGET,
-    TEAM_PERFORMANCE,
-    TRACKER,
-    TYPE,
-    GroupFile,
-    GroupRow,
-    is_quoted,
-    looks_like_a_table,
-    number,
-    parse,
-    quote,
-    tracker,
-    unquote,
-)
+from talkhouse.ingest.corpora.delidata import format as layout
 from talkhouse.ingest.corpora.delidata.write import cells
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.input_files import DialogueKeys, read_each
@@ -54,17 +30,17 @@ class GroupReader:
     """Reads one build's groups; keeps keys and hashes of what it has yielded, never texts."""
 
     def __init__(self) -> None:
-        self._keys = DialogueKeys(CORPUS)
+        self._keys = DialogueKeys(layout.CORPUS)
         self._restatements = Restatements()
         self._repetitions = Repetitions()
         self._files: dict[str, str] = {}
 
     def group(self, location: SourceLocation, content: bytes) -> Outcome:
         """Turn one file into its record; raises BadRecord (TH-02, DE-01, DE-02)."""
-        if not looks_like_a_table(content):
+        if not layout.looks_like_a_table(content):
             return Unrecognised(location.file, "its first line is not the header of a group's file, and has no tab")
-        table = parse(decode.text(content), location.file.name)
-        raw, rows = table.cells, [GroupRow(*map(unquote, row)) for row in table.rows]
+        table = layout.parse(decode.text(content), location.file.name)
+        raw, rows = table.cells, [layout.GroupRow(*map(layout.unquote, row)) for row in table.rows]
         begun = opening(rows)
         utterances = ((row.message_type, row.origin, row.original_text) for row in rows)
         record, dialogue_id, is_new = self._keys.record(location, location.file.name, utterances)
@@ -85,24 +61,24 @@ class GroupReader:
 
 
 def _differs(
-    record: Record, table: GroupFile, rows: Sequence[GroupRow], labels: Sequence[Sequence[Annotation]]
+    record: Record, table: layout.GroupFile, rows: Sequence[layout.GroupRow], labels: Sequence[Sequence[Annotation]]
 ) -> dict[str, str]:
     """Collect the cells that the tables alone would spell in another way, by row and column."""
     differing = {}
     for index, (row, raw) in enumerate(zip(rows, table.rows, strict=True)):
         turn = turn_row(record.dialogue_id or "", index, row, raw)
         written = cells(record.native_id or "", turn, labels[index])
-        for name, own, published in zip(GroupRow._fields, written, raw, strict=True):
+        for name, own, published in zip(layout.GroupRow._fields, written, raw, strict=True):
             if own != published:
                 differing[pointer(index, name)] = published
     return differing
 
 
-def _extra(table: GroupFile, content: bytes) -> dict[str, object]:
+def _extra(table: layout.GroupFile, content: bytes) -> dict[str, object]:
     """Collect what the rows do not say of a file, and nothing where it is as all are."""
     if table.unusual:
         return {"published": content.decode()}
-    line_end = None if table.line_end == LINE_END else table.line_end
+    line_end = None if table.line_end == layout.LINE_END else table.line_end
     return {"line_end": line_end, "lacks_final_newline": table.lacks_final_newline}
 
 
@@ -119,10 +95,14 @@ class Opening(NamedTuple):
     cards: list[str]
 
 
-def opening(rows: Sequence[GroupRow]) -> Opening:
+def opening(rows: Sequence[layout.GroupRow]) -> Opening:
     """Read row 0; raises BadRecord (DE-02) where a group does not open as all do."""
     first = rows[0] if rows else None
-    if first is None or (first.message_type, first.origin, first.message_id) != ("INITIAL", SYSTEM, OPENING_ID):
+    if first is None or (first.message_type, first.origin, first.message_id) != (
+        "INITIAL",
+        layout.SYSTEM,
+        layout.OPENING_ID,
+    ):
         raise BadRecord("DE-02", "row 0 is not INITIAL by SYSTEM with the message_id -1", pointer(0))
     again = next((index for index, row in enumerate(rows) if index and row.message_type == "INITIAL"), None)
     if again is not None:
@@ -134,33 +114,37 @@ def opening(rows: Sequence[GroupRow]) -> Opening:
     return Opening([name for name in dict.fromkeys(names.split(",")) if name], cards[0].split(","))
 
 
-def dialogue_rows(dialogue_id: str, begun: Opening, rows: Sequence[GroupRow], raw: Sequence[GroupRow]) -> Iterator[Row]:
+def dialogue_rows(
+    dialogue_id: str, begun: Opening, rows: Sequence[layout.GroupRow], raw: Sequence[layout.GroupRow]
+) -> Iterator[Row]:
     """List the dialogue, everyone who is named or speaks, and the turns; only those named are participants."""
-    yield Dialogue(dialogue_id, CORPUS, rows[0].group_id, language="en", extra=decode.dump({"cards": begun.cards}))
+    yield Dialogue(
+        dialogue_id, layout.CORPUS, rows[0].group_id, language="en", extra=decode.dump({"cards": begun.cards})
+    )
     for name in dict.fromkeys([*begun.names, *(row.origin for row in rows)]):
-        yield Speaker.within(dialogue_id, name, kind="system" if name == SYSTEM else "human")
+        yield Speaker.within(dialogue_id, name, kind="system" if name == layout.SYSTEM else "human")
     for name in begun.names:
         yield Participant(dialogue_id, f"{dialogue_id}/{name}", _role(name))
     for index, row in enumerate(rows):
         yield turn_row(dialogue_id, index, row, raw[index])
 
 
-def stated(raw: Sequence[GroupRow]) -> dict[str, str]:
+def stated(raw: Sequence[layout.GroupRow]) -> dict[str, str]:
     """Collect the cells that the tables of the dialogue hold, besides those that make it another dialogue."""
     columns = ("message_id", *TEXTS)
     return {pointer(index, name): getattr(row, name) for index, row in enumerate(raw) for name in columns}
 
 
 def _role(alias: str) -> str:
-    return "system" if alias == SYSTEM else "participant"
+    return "system" if alias == layout.SYSTEM else "participant"
 
 
-def turn_row(dialogue_id: str, index: int, row: GroupRow, raw: GroupRow) -> Turn:
+def turn_row(dialogue_id: str, index: int, row: layout.GroupRow, raw: layout.GroupRow) -> Turn:
     """Make one turn; ``extra.cells`` has a published cell where quoting its text does not give it back."""
     extra: dict[str, Any] = {"clean_text": row.clean_text} if row.clean_text else {}
-    if row.message_type not in KINDS:
+    if row.message_type not in layout.KINDS:
         extra["message_type"] = row.message_type
-    cells = {name: getattr(raw, name) for name in TEXTS if quote(getattr(row, name)) != getattr(raw, name)}
+    cells = {name: getattr(raw, name) for name in TEXTS if layout.quote(getattr(row, name)) != getattr(raw, name)}
     if cells:
         extra["cells"] = cells
     return Turn(
@@ -168,30 +152,35 @@ def turn_row(dialogue_id: str, index: int, row: GroupRow, raw: GroupRow) -> Turn
         turn_index=index,
         speaker_id=f"{dialogue_id}/{row.origin}",
         role=_role(row.origin),
-        kind=KINDS.get(row.message_type, "other"),
+        kind=layout.KINDS.get(row.message_type, "other"),
         text=row.original_text,
         native_id=row.message_id,
         extra=decode.dump(extra),
     )
 
 
-def annotation_rows(record: Record, index: int, row: GroupRow) -> Iterator[Annotation]:
+def annotation_rows(record: Record, index: int, row: layout.GroupRow) -> Iterator[Annotation]:
     """List every annotation of one row; an empty cell is none, ``None`` and ``0`` are labels as published."""
-    additional = "" if row.annotation_additional == NO_ITEMS else row.annotation_additional
+    additional = "" if row.annotation_additional == layout.NO_ITEMS else row.annotation_additional
     for scheme, labels in (
-        (TYPE, [row.annotation_type] if row.annotation_type else []),
-        (TARGET, [row.annotation_target] if row.annotation_target else []),
-        (ADDITIONAL, _items(additional)),
-        (SOLUTION, _items(row.sol_tracker_message)),
+        (layout.TYPE, [row.annotation_type] if row.annotation_type else []),
+        (layout.TARGET, [row.annotation_target] if row.annotation_target else []),
+        (layout.ADDITIONAL, _items(additional)),
+        (layout.SOLUTION, _items(row.sol_tracker_message)),
     ):
         for item, label in enumerate(labels):
             yield record.annotation(index, scheme, label, item_index=item)
-    for scheme, cell in ((TEAM_PERFORMANCE, row.team_performance), (PERFORMANCE_CHANGE, row.performance_change)):
-        if (value := number(cell)) is not None:
+    for scheme, cell in (
+        (layout.TEAM_PERFORMANCE, row.team_performance),
+        (layout.PERFORMANCE_CHANGE, row.performance_change),
+    ):
+        if (value := layout.number(cell)) is not None:
             yield record.annotation(index, scheme, None, value)
-    for position, (user, cards) in enumerate((tracker(row.sol_tracker_all) or {}).items()):
+    for position, (user, cards) in enumerate((layout.tracker(row.sol_tracker_all) or {}).items()):
         for item, card in enumerate(_tracked(cards)):
-            yield record.annotation(index, TRACKER, card, annotator_index=position, annotator_id=user, item_index=item)
+            yield record.annotation(
+                index, layout.TRACKER, card, annotator_index=position, annotator_id=user, item_index=item
+            )
 
 
 def _items(cell: str) -> list[str]:
@@ -200,8 +189,8 @@ def _items(cell: str) -> list[str]:
 
 def _tracked(cards: list[str]) -> list[str | None]:
     """List one user's labels: the cards, ``N/A`` for its letters in any order, and null for an empty list."""
-    if sorted(cards) == sorted(NO_SOLUTION):
-        return [NO_SOLUTION]
+    if sorted(cards) == sorted(layout.NO_SOLUTION):
+        return [layout.NO_SOLUTION]
     return [*cards] or [None]
 
 
@@ -229,21 +218,21 @@ class Repetitions:
         self._groups: dict[str, str] = {}
         self._messages: dict[str, str] = {}
 
-    def findings(self, file_id: str, dialogue_id: str, rows: Sequence[GroupRow]) -> Iterator[ReaderFinding]:
+    def findings(self, file_id: str, dialogue_id: str, rows: Sequence[layout.GroupRow]) -> Iterator[ReaderFinding]:
         """Report a group that came before, or single messages that did."""
         group_id = rows[0].group_id
         before = self._groups.setdefault(group_id, file_id)
         if before == file_id:
             yield from self._messages_before(file_id, rows)
             return
-        words = "the same words," if dialogue_id == f"{CORPUS}:{group_id}" else "other words, kept as"
+        words = "the same words," if dialogue_id == f"{layout.CORPUS}:{group_id}" else "other words, kept as"
         yield ReaderFinding("DE-03", f"the group came before, from {before}: {words} {dialogue_id}", pointer="")
 
-    def _messages_before(self, file_id: str, rows: Sequence[GroupRow]) -> Iterator[ReaderFinding]:
+    def _messages_before(self, file_id: str, rows: Sequence[layout.GroupRow]) -> Iterator[ReaderFinding]:
         for index, row in enumerate(rows):
             where = f"{file_id}{pointer(index)}"
             first = self._messages.setdefault(row.message_id, where)
-            if first != where and row.message_id != OPENING_ID:
+            if first != where and row.message_id != layout.OPENING_ID:
                 detail = f"the message_id {row.message_id} came before, at {first}"
                 yield ReaderFinding("DE-03", detail, pointer=pointer(index, "message_id"), turn_index=index)
 
@@ -256,28 +245,28 @@ class CellWarning(NamedTuple):
     detail: str
 
 
-def warnings(index: int, row: GroupRow, raw: GroupRow) -> Iterator[ReaderFinding]:
+def warnings(index: int, row: layout.GroupRow, raw: layout.GroupRow) -> Iterator[ReaderFinding]:
     """List the findings of one row."""
     unusual = [*_numbers(row), *_values(row), *_spellings(row, raw)]
-    if row.message_type not in KINDS:
+    if row.message_type not in layout.KINDS:
         unusual.insert(0, CellWarning("DE-03", "message_type", f"unknown message_type {row.message_type!r}"))
     for rule, column, detail in unusual:
         yield ReaderFinding(rule, detail, pointer=pointer(index, column), turn_index=index)
 
 
-def _numbers(row: GroupRow) -> Iterator[CellWarning]:
+def _numbers(row: layout.GroupRow) -> Iterator[CellWarning]:
     """DE-04: what tracker and performance can't be."""
-    if tracker(row.sol_tracker_all) is None:
+    if layout.tracker(row.sol_tracker_all) is None:
         yield CellWarning(
             "DE-04", "sol_tracker_all", f"no JSON object of lists of cards: {row.sol_tracker_all[:200]!r}"
         )
     for column, lowest in (("team_performance", 0.0), ("performance_change", -1.0)):
-        value = number(getattr(row, column))
+        value = layout.number(getattr(row, column))
         if value is None or not lowest <= value <= 1.0:
             yield CellWarning("DE-04", column, f"no number from {lowest:g} to 1: {getattr(row, column)[:200]!r}")
 
 
-def _values(row: GroupRow) -> Iterator[CellWarning]:
+def _values(row: layout.GroupRow) -> Iterator[CellWarning]:
     """DE-08: annotations that the documentation does not know; those of a SUBMIT are DE-07's."""
     if row.message_type != "MESSAGE":
         return
@@ -287,14 +276,14 @@ def _values(row: GroupRow) -> Iterator[CellWarning]:
     elif target not in TARGETS[kind]:
         yield CellWarning("DE-08", "annotation_target", f"the target {target!r} does not go with the type {kind!r}")
     items = row.annotation_additional.split(",")
-    if items != [NO_ITEMS] and (unknown := [item for item in items if item not in ADDITIONAL_LABELS]):
+    if items != [layout.NO_ITEMS] and (unknown := [item for item in items if item not in ADDITIONAL_LABELS]):
         yield CellWarning("DE-08", "annotation_additional", f"unknown items {unknown}")
 
 
-def _spellings(row: GroupRow, raw: GroupRow) -> Iterator[CellWarning]:
+def _spellings(row: layout.GroupRow, raw: layout.GroupRow) -> Iterator[CellWarning]:
     """DE-09: quotes that the publisher's writer would not leave so, and messages without words."""
     for column, cell in raw._asdict().items():
-        if is_quoted(cell):
+        if layout.is_quoted(cell):
             if "'" in cell[1:-1].replace("''", ""):
                 yield CellWarning("DE-09", column, f"a single quote inside a quoted cell: {cell[:200]!r}")
         elif cell.startswith("'") or cell.endswith("'"):

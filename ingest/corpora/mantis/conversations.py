@@ -12,16 +12,7 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest import decode, json_members
-from talkhouse.ingest.corpora.mantis.dialogue import (
-    KeyOrders,
-    PublishedDialogue,
-    decoded,
-    plain_dialogues,
-    published,
-    utterances,
-    warnings,
-    without,
-)
+from talkhouse.ingest.corpora.mantis import dialogue as dialogue_json
 from talkhouse.ingest.corpora.mantis.dialogue_rows import (
     FLAGGED,
     Known,
@@ -58,7 +49,7 @@ class ConversationState:
     index: ContextIndex
     shared: Collection[str]
     """The splits that have both a plain and an intent file: only there, words and facts are remembered."""
-    orders: KeyOrders = field(default_factory=lambda: {SPOKEN: 0})
+    orders: dialogue_json.KeyOrders = field(default_factory=lambda: {SPOKEN: 0})
     known: KnownConversations = field(default_factory=KnownConversations)
     people: MantisPeople = field(default_factory=MantisPeople)
     sites: frozenset[str] = frozenset()
@@ -79,9 +70,11 @@ class ConversationBatch:
 
     def read(self, members: list[DialogueMember], plain: pl.DataFrame) -> Iterator[Outcome]:
         """Read the dialogues; ``plain`` has the plain ones of them."""
-        plain = without(plain, [position for position, member in enumerate(members) if member.repeated is not None])
+        plain = dialogue_json.without(
+            plain, [position for position, member in enumerate(members) if member.repeated is not None]
+        )
         known = self._all_known(members, plain) if self._is_needed else {}
-        plain = without(plain, known)
+        plain = dialogue_json.without(plain, known)
         taken = set(plain["position"].to_list())
         pairs = [(member.key, member.position) for member in members]
         keyed = pl.DataFrame(pairs, ["key", "record_index"], orient="row")
@@ -108,24 +101,26 @@ class ConversationBatch:
 
     def _all_known(
         self, members: list[DialogueMember], plain: pl.DataFrame
-    ) -> dict[int, tuple[Known, PublishedDialogue]]:
+    ) -> dict[int, tuple[Known, dialogue_json.PublishedDialogue]]:
         """Look all plain dialogues up; returns those with which an earlier file has to do, by their position."""
-        pairs = zip(plain["position"].to_list(), published(plain), strict=True)
+        pairs = zip(plain["position"].to_list(), dialogue_json.published(plain), strict=True)
         known = {position: (self._known(members[position].key, dialogue), dialogue) for position, dialogue in pairs}
         return {position: found for position, found in known.items() if found[0].differs or not found[0].is_first}
 
-    def _take(self, member: DialogueMember, known: Known | None, dialogue: PublishedDialogue | None) -> None:
+    def _take(
+        self, member: DialogueMember, known: Known | None, dialogue: dialogue_json.PublishedDialogue | None
+    ) -> None:
         """Add a dialogue of any kind; one that is there already adds only what it states otherwise."""
         if member.repeated is not None:
             raise BadRecord("TH-03", f"the key {member.key!r} occurs more than once")
         raw, twice = member.raw, list[str]()
         try:
-            dialogue = dialogue or decoded(raw, self._build.orders)
+            dialogue = dialogue or dialogue_json.decoded(raw, self._build.orders)
         except BadRecord as bad:
             if bad.rule != "TH-03":
                 raise
             raw, twice = json_members.last_values(raw)
-            dialogue = decoded(raw, self._build.orders)
+            dialogue = dialogue_json.decoded(raw, self._build.orders)
         known = known or self._known(member.key, dialogue)
         location = self._location(member)
         row, findings = record(location, known, dialogue, self._rows)
@@ -133,12 +128,12 @@ class ConversationBatch:
             add_dialogue(
                 known.dialogue_id, self._site + member.key, dialogue, self._build.people, self._rows, self._turns
             )
-            findings = warnings(dialogue, self._build.sites) + findings
+            findings = dialogue_json.warnings(dialogue, self._build.sites) + findings
         if twice:
             findings += keep_text(row, member.raw, twice)
         self._findings += [location.finding(finding, row.record_id) for finding in findings]
 
-    def _known(self, key: str, dialogue: PublishedDialogue) -> Known:
+    def _known(self, key: str, dialogue: dialogue_json.PublishedDialogue) -> Known:
         """Return whether an earlier file has a dialogue, and index it for the response-ranking files."""
         key = self._site + key
         known = self._build.known.find(self._split, key, dialogue if self._is_shared else None)
@@ -231,7 +226,7 @@ def _decoded(batches: Iterable[list[DialogueMember]]) -> Iterator[tuple[list[Dia
     with ThreadPoolExecutor(max_workers=1) as thread:
         ahead: deque[tuple[list[DialogueMember], Future[pl.DataFrame]]] = deque()
         for batch in batches:
-            ahead.append((batch, thread.submit(plain_dialogues, [member.raw for member in batch])))
+            ahead.append((batch, thread.submit(dialogue_json.plain_dialogues, [member.raw for member in batch])))
             if len(ahead) > _AHEAD:
                 members, future = ahead.popleft()
                 yield members, future.result()
@@ -254,7 +249,7 @@ def column_batches(
         record_id=record_id(role.subset, split, site) + pl.col("record_index").cast(pl.String),
         source_pointer="/" + pl.col("key"),
     )
-    spoken = utterances(plain)
+    spoken = dialogue_json.utterances(plain)
     cast = _cast(plain["category"], spoken.filter(pl.col("turn_index") < 2), people, rows)
     file = {"source_file_id": file_id, "subset": role.subset, "split": role.split, "standard_split": SPLITS.get(split)}
     own = dialogues.select("dialogue_id", "title", "native_id", "extra", "started_at", domain="category")

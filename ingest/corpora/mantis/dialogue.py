@@ -20,21 +20,11 @@ import polars as pl
 from msgspec import UNSET, UnsetType
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.mantis.format import (
-    DIALOGUE_FIELDS,
-    NAN,
-    PLACEHOLDER,
-    SITES,
-    SPOKEN,
-    DialogueShape,
-    Value,
-    literal,
-    moment,
-)
+from talkhouse.ingest.corpora.mantis import format as layout
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 
-Columns: TypeAlias = dict[str, list[Value]]
+Columns: TypeAlias = dict[str, list[layout.Value]]
 """The utterances of a dialogue, a column for each field of ``SPOKEN``; UNSET where it is absent."""
 
 KeyOrders: TypeAlias = dict[tuple[str, ...], int]
@@ -45,25 +35,25 @@ KeyOrders: TypeAlias = dict[tuple[str, ...], int]
 class PublishedDialogue:
     """A dialogue as a file has it."""
 
-    facts: dict[str, Value]
+    facts: dict[str, layout.Value]
     """The dialogue's fields in published order."""
     spoken: Columns
     orders: list[int]
     """The number of each utterance's order of keys."""
-    others: dict[int, dict[str, Value]]
+    others: dict[int, dict[str, layout.Value]]
     """By utterance: its intents, and the fields that no documentation names."""
 
     @cached_property
     def times(self) -> list[datetime | None]:
         """The times of the utterances; None for what is not a time."""
-        return list(map(moment, self.spoken["utterance_time"]))
+        return list(map(layout.moment, self.spoken["utterance_time"]))
 
     @cached_property
     def started_at(self) -> datetime | None:
         """The time of the dialogue, or None if it is not a time."""
-        return moment(self.facts.get("dialog_time", UNSET))
+        return layout.moment(self.facts.get("dialog_time", UNSET))
 
-    def unknown(self, index: int) -> dict[str, Value]:
+    def unknown(self, index: int) -> dict[str, layout.Value]:
         """Return the fields of an utterance that no documentation names."""
         return {name: value for name, value in self.others.get(index, {}).items() if name != "intent"}
 
@@ -74,13 +64,13 @@ def decoded(raw: bytes, orders: KeyOrders) -> PublishedDialogue:
     Raises BadRecord: MA-02 where its shape is wrong, TH-01 to TH-04 where its JSON is.
     """
     facts = _json(raw)
-    utterances: list[dict[str, Value]] = facts["utterances"]
+    utterances: list[dict[str, layout.Value]] = facts["utterances"]
     others = {
         index: {name: value for name, value in utterance.items() if name not in _SPOKEN}
         for index, utterance in enumerate(utterances)
         if not _SPOKEN.issuperset(utterance)
     }
-    spoken = {name: [utterance.get(name, UNSET) for utterance in utterances] for name in SPOKEN}
+    spoken = {name: [utterance.get(name, UNSET) for utterance in utterances] for name in layout.SPOKEN}
     for name, column in spoken.items():
         if not _SCALARS.issuperset(map(type, column)):
             wrong = next(index for index, value in enumerate(column) if type(value) not in _SCALARS)
@@ -91,7 +81,7 @@ def decoded(raw: bytes, orders: KeyOrders) -> PublishedDialogue:
     return PublishedDialogue(facts, spoken, numbers, others)
 
 
-_SPOKEN = frozenset(SPOKEN)
+_SPOKEN = frozenset(layout.SPOKEN)
 _SCALARS = {str, int, bytes, bool, NoneType, UnsetType}
 _ZERO = b"0.0"
 """A number as long as NaN, so that a decoder that doesn't know NaN names the right position of anything else."""
@@ -100,11 +90,11 @@ _ZERO = b"0.0"
 def _json(raw: bytes) -> dict[str, Any]:
     """Decode a dialogue of the right shape; a float is the bytes of its literal, and so is NaN."""
     decode.check_depth(raw)
-    numeric = raw.replace(NAN, _ZERO)
+    numeric = raw.replace(layout.NAN, _ZERO)
     try:
         decode.decoder(Any).decode(numeric)
         facts = json.loads(raw, object_pairs_hook=_object, parse_float=str.encode, parse_constant=str.encode)
-        decode.decoder(DialogueShape).decode(numeric)
+        decode.decoder(layout.DialogueShape).decode(numeric)
     except msgspec.ValidationError as error:
         raise decode.shape_problem(error, "MA-02") from error
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -112,17 +102,17 @@ def _json(raw: bytes) -> dict[str, Any]:
     return dict(facts)
 
 
-def _object(members: list[tuple[str, Value]]) -> dict[str, Value]:
+def _object(members: list[tuple[str, layout.Value]]) -> dict[str, layout.Value]:
     """Return an object's members; raises BadRecord where a key occurs twice, or NaN is an item of a list."""
     for name, value in members:
-        if type(value) is list and NAN in value:
+        if type(value) is list and layout.NAN in value:
             raise BadRecord("TH-04", f"NaN is not a JSON number, in the list {name!r}")
     return decode.unique(members)
 
 
 _PEOPLE = 2
 _AGENT_UTTERANCES = 2
-_MISSING = (UNSET, None, NAN)
+_MISSING = (UNSET, None, layout.NAN)
 
 ID = r"\d+(?:[-_]\d+(?:\.\d+)?)?"
 _ID = re.compile(ID, re.ASCII)
@@ -149,8 +139,8 @@ def warnings(dialogue: PublishedDialogue, sites: frozenset[str]) -> list[ReaderF
 def _content(dialogue: PublishedDialogue, sites: frozenset[str]) -> Iterator[tuple[str, str]]:
     """MA-04: what the publisher's filters should have left out; the order of time is a check in SQL."""
     category, spoken = dialogue.facts["category"], dialogue.spoken
-    if category not in SITES and category not in sites:
-        yield "/category", f"the category {category!r} is none of the {len(SITES)} sites"
+    if category not in layout.SITES and category not in sites:
+        yield "/category", f"the category {category!r} is none of the {len(layout.SITES)} sites"
     if len(people := set(spoken["user_id"]).difference(_MISSING)) > _PEOPLE:
         yield "/utterances", f"{len(people)} user ids"
     if (count := spoken["actor_type"].count("agent")) < _AGENT_UTTERANCES:
@@ -177,11 +167,11 @@ def _values(dialogue: PublishedDialogue) -> Iterator[tuple[str, str]]:
         yield from _odd(name, spoken[name], map(is_fine, spoken[name]))
     if dialogue.started_at is None:
         yield "/dialog_time", f"the dialog_time {_shown(dialogue.facts.get('dialog_time', UNSET))}"
-    empty = [at for at, text in enumerate(spoken["utterance"]) if text == PLACEHOLDER]
+    empty = [at for at, text in enumerate(spoken["utterance"]) if text == layout.PLACEHOLDER]
     yield from _first("utterance", empty, lambda _: "only a placeholder instead of a text")
 
 
-def _odd(name: str, values: Sequence[Value], is_fine: Iterable[bool]) -> Iterator[tuple[str, str]]:
+def _odd(name: str, values: Sequence[layout.Value], is_fine: Iterable[bool]) -> Iterator[tuple[str, str]]:
     wrong = [at for at, fine in enumerate(is_fine) if not fine]
     return _first(name, wrong, lambda at: f"the {name} {_shown(values[at])}")
 
@@ -193,15 +183,15 @@ def _first(name: str, found: list[int], detail: Callable[[int], str]) -> Iterato
         yield pointer("utterances", found[0], name), detail(found[0]) + times
 
 
-def _shown(value: Value) -> str:
-    return "is missing" if value is UNSET else literal(value)
+def _shown(value: layout.Value) -> str:
+    return "is missing" if value is UNSET else layout.literal(value)
 
 
-_FINE: dict[str, Callable[[Value], bool]] = {
+_FINE: dict[str, Callable[[layout.Value], bool]] = {
     "id": lambda value: isinstance(value, str) and _ID.fullmatch(value) is not None,
     "votes": lambda value: type(value) is int or (isinstance(value, str) and _NUMBER.fullmatch(value) is not None),
     "is_answer": lambda value: type(value) is int and value == 0,
-    "utterance_time": lambda value: moment(value) is not None,
+    "utterance_time": lambda value: layout.moment(value) is not None,
 }
 
 
@@ -235,7 +225,7 @@ def _utterance_pattern(role: str) -> str:
         "id": f'"{ID}"',
         "is_answer": "0",
     }
-    return _object_pattern(SPOKEN, values)
+    return _object_pattern(layout.SPOKEN, values)
 
 
 def _dialogue_pattern() -> str:
@@ -243,13 +233,13 @@ def _dialogue_pattern() -> str:
     user, agent = _utterance_pattern("user"), _utterance_pattern("agent")
     turns = rf"{user}\s*,\s*{agent}(?:\s*,\s*{user}\s*,\s*{agent})+(?:\s*,\s*{user})?"
     values = {
-        "category": f'"(?:{"|".join(sorted(SITES))})"',
+        "category": f'"(?:{"|".join(sorted(layout.SITES))})"',
         "title": _TEXT,
         "dialog_time": _TIME,
         "utterances": rf"\[\s*{turns}\s*\]",
         "has_concatenated_utterances": "[01]",
     }
-    whole = _object_pattern(DIALOGUE_FIELDS, values)
+    whole = _object_pattern(layout.DIALOGUE_FIELDS, values)
     return rf"(?s)^{whole}$".replace(r"\d", "[0-9]").replace(r"\s", r"[ \t\r\n]")
 
 
@@ -273,7 +263,7 @@ def plain_dialogues(raws: list[bytes]) -> pl.DataFrame:
     A name that is NaN is null. It all works without Python's lock.
     """
     texts = _as_texts(raws)
-    is_plain = texts.str.contains(_PATTERN) & ~texts.str.contains(f'"{PLACEHOLDER}"', literal=True)
+    is_plain = texts.str.contains(_PATTERN) & ~texts.str.contains(f'"{layout.PLACEHOLDER}"', literal=True)
     positions = is_plain.arg_true()
     decoded = texts.gather(positions).str.replace_all(_NAMELESS, "${1}null").str.json_decode(_DIALOGUE)
     dialogues = decoded.struct.unnest().with_columns(position=positions)
@@ -308,14 +298,14 @@ def published(dialogues: pl.DataFrame) -> Iterator[PublishedDialogue]:
         "actor_type": pl.Series(["user", "agent"]).gather(turns["turn_index"] % 2),
         "is_answer": pl.Series([0]).gather(turns["turn_index"] * 0),
     }
-    lists = {name: columns.get(name, turns.get_column(name, default=None)).to_list() for name in SPOKEN}
-    lists["user_name"] = [NAN if name is None else name for name in lists["user_name"]]
+    lists = {name: columns.get(name, turns.get_column(name, default=None)).to_list() for name in layout.SPOKEN}
+    lists["user_name"] = [layout.NAN if name is None else name for name in lists["user_name"]]
     lists["user_id"] = [str(number).encode() for number in lists["user_id"]]
     facts = dialogues.select(pl.exclude("utterances", "position"), pl.lit(None).alias("utterances")).rows(named=True)
     start = 0
     for fact, size in zip(facts, sizes, strict=True):
         spoken = {name: column[start : start + size] for name, column in lists.items()}
-        yield PublishedDialogue({name: fact[name] for name in DIALOGUE_FIELDS}, spoken, [0] * size, {})
+        yield PublishedDialogue({name: fact[name] for name in layout.DIALOGUE_FIELDS}, spoken, [0] * size, {})
         start += size
 
 

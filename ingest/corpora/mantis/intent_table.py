@@ -8,19 +8,10 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.json import decode
 
+from talkhouse.ingest import outcomes
 from talkhouse.ingest.corpora.mantis.format import CORPUS, INTENT, INTENTS_CSV, SPLITS
 from talkhouse.ingest.corpora.mantis.ranking import ContextIndex
 from talkhouse.ingest.decode import BadRecord, dump_extra
-from talkhouse.ingest.outcomes import (
-    FileEnvelope,
-    Loaded,
-    Outcome,
-    ReaderFinding,
-    Rejected,
-    SourceLocation,
-    Unrecognised,
-    reject,
-)
 from talkhouse.ingest.rows import Annotation, Record
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.ingest.stored_record import StoredRecord
@@ -59,17 +50,17 @@ class _Line(NamedTuple):
     problem: str = ""
 
 
-def read_table(file: SourceFile, index: ContextIndex) -> Iterator[Outcome]:
+def read_table(file: SourceFile, index: ContextIndex) -> Iterator[outcomes.Outcome]:
     """Read a table of intents; a .csv with another header is not one."""
     raw = file.read()
     try:
         lines = list(_lines(raw.decode()))
     except UnicodeDecodeError as bad:
         problem = BadRecord("TH-02", f"not UTF-8: byte {raw[bad.start]:#04x} at byte {bad.start:,}")
-        yield reject(SourceLocation(file, subset=INTENTS_CSV, size=file.size), problem, raw)
+        yield outcomes.reject(outcomes.SourceLocation(file, subset=INTENTS_CSV, size=file.size), problem, raw)
         return
     if not lines or lines[0].cells != HEADER:
-        yield Unrecognised(file, f"a .csv without the header {','.join(HEADER)}")
+        yield outcomes.Unrecognised(file, f"a .csv without the header {','.join(HEADER)}")
         return
     header, *rows = lines
     tail = rows.pop().text if rows and not rows[-1].cells and not rows[-1].problem else ""
@@ -78,7 +69,7 @@ def read_table(file: SourceFile, index: ContextIndex) -> Iterator[Outcome]:
     for number, row in enumerate(rows):
         yield table.record(number, row)
     envelope = {"header": header.text, "newline": newline, "tail": tail}
-    yield FileEnvelope(file, {name: value for name, value in envelope.items() if value}, len(rows))
+    yield outcomes.FileEnvelope(file, {name: value for name, value in envelope.items() if value}, len(rows))
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -123,26 +114,26 @@ class _Table:
         self._labelled = set[tuple[str, str, int]]()
         """Utterances that have a row: split, key and turn."""
 
-    def record(self, number: int, row: _Line) -> Loaded | Rejected:
+    def record(self, number: int, row: _Line) -> outcomes.Loaded | outcomes.Rejected:
         """Turn one row into its record, or reject it."""
         self._file.check_record(len(row.text), f"/{number}")
         raw = row.text.encode()
         key, _, _, split = row.cells if len(row.cells) == len(HEADER) else [""] * len(HEADER)
         known_split = split if split in SPLITS else None
-        location = SourceLocation(
+        location = outcomes.SourceLocation(
             self._file, f"/{number}", INTENTS_CSV, None, known_split, number, key or None, len(raw)
         )
         try:
             dialogue_id, turn, intents = self._checked(row)
         except BadRecord as bad:
-            return reject(location, bad, raw)
+            return outcomes.reject(location, bad, raw)
         record_id = f"{CORPUS}/{INTENTS_CSV}/{number}"
         record = location.record(record_id, dialogue_id, standard_split=SPLITS[split])
         if row.text != line(key, turn, intents, split, self._newline):
             record.extra = dump_extra({"raw": row.text})
         unusual = "; ".join(self._warnings(split, key, turn, intents))
-        findings = [ReaderFinding("MA-08", unusual, pointer="", severity="warn")] if unusual else []
-        return Loaded(location, [record, *annotations(record, turn, intents)], findings)
+        findings = [outcomes.ReaderFinding("MA-08", unusual, pointer="", severity="warn")] if unusual else []
+        return outcomes.Loaded(location, [record, *annotations(record, turn, intents)], findings)
 
     def _checked(self, row: _Line) -> _LabelledUtterance:
         """Return the utterance that a row labels; BadRecord MA-08 where it names no utterance."""

@@ -10,18 +10,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from talkhouse.ingest import decode
-from talkhouse.ingest.corpora.mpchat.format import (
-    CORPUS,
-    RESPONSES,
-    Nesting,
-    PersonaElement,
-    PersonaList,
-    SourceDialogue,
-    TaskFile,
-    Use,
-    check_unknown,
-    labels_of,
-)
+from talkhouse.ingest.corpora.mpchat import format as layout
 from talkhouse.ingest.corpora.mpchat.warnings import ElementWarning, label_problems, persona_problems
 from talkhouse.ingest.keys import Keys
 from talkhouse.ingest.rows import Annotation, Candidate, ColumnBatch, Persona, PersonaUse, Record, Row, Speaker
@@ -35,15 +24,15 @@ class MpchatPeople:
 
     def id(self, name: str, rows: list[Row]) -> str:
         """Return the key of a person; the first time, add the row."""
-        key = f"{CORPUS}:{name}"
+        key = f"{layout.CORPUS}:{name}"
         if key not in self._known:
             self._known.add(key)
-            rows.append(Speaker(key, CORPUS, name, name, "human", is_anonymous=False))
+            rows.append(Speaker(key, layout.CORPUS, name, name, "human", is_anonymous=False))
         return key
 
 
 _COLUMNS = {"id", "author", "title", "direct_url", "file_name"}
-_FIELDS = frozenset(field.name for field in msgspec.structs.fields(PersonaElement))
+_FIELDS = frozenset(field.name for field in msgspec.structs.fields(layout.PersonaElement))
 _LABELS = {"label_overall", "label_per_worker"}
 _OTHERS = _FIELDS - _COLUMNS - _LABELS
 _IDENTITY = 4
@@ -55,9 +44,9 @@ _MASK = (1 << 8 * _IDENTITY) - 1
 class _NewElement(NamedTuple):
     """An element that was not seen before, decoded, and where it was."""
 
-    element: PersonaElement
+    element: layout.PersonaElement
     pieces: dict[str, Raw]
-    found_in: PersonaList
+    found_in: layout.PersonaList
     number: int
 
 
@@ -68,11 +57,11 @@ class PersonaElements:
         self.orders: dict[tuple[str, ...], int] = {}
         """Every order of keys that occurs, numbered as they come."""
         self._people = people
-        self._known: dict[bytes, Use] = {}
+        self._known: dict[bytes, layout.Use] = {}
         self._orders_of: dict[str, int] = {}
         self._keys = Keys()
 
-    def decode_new(self, lists: list[PersonaList]) -> dict[bytes, _NewElement]:
+    def decode_new(self, lists: list[layout.PersonaList]) -> dict[bytes, _NewElement]:
         """Fingerprint every element and decode those that are new; raises BadRecord for the first that is broken."""
         new: dict[bytes, _NewElement] = {}
         for listed in lists:
@@ -89,7 +78,7 @@ class PersonaElements:
         """Make personas of new elements and add their rows; returns what is unusual about them."""
         warnings: list[ElementWarning] = []
         for fingerprint, element in new.items():
-            natural = f"{CORPUS}:{element.element.id}"
+            natural = f"{layout.CORPUS}:{element.element.id}"
             order = self.orders.setdefault(tuple(element.pieces), len(self.orders))
             persona_id, is_new = self._keys.assign(natural, _content(element.element, element.pieces))
             problems = list(label_problems(element.element))
@@ -105,7 +94,7 @@ class PersonaElements:
             ]
         return warnings
 
-    def fill_uses(self, personas: PersonaList) -> None:
+    def fill_uses(self, personas: layout.PersonaList) -> None:
         """Name the persona of every element of a list."""
         personas.uses = list(map(self._known.__getitem__, personas.fingerprints))
 
@@ -116,7 +105,7 @@ class PersonaElements:
             self._orders_of[persona_id] = order
         return Persona(
             persona_id=persona_id,
-            corpus_id=CORPUS,
+            corpus_id=layout.CORPUS,
             native_id=element.id,
             speaker_id=self._people.id(element.author, rows) if isinstance(element.author, str) else None,
             text=element.title,
@@ -129,27 +118,27 @@ class PersonaElements:
         """Whether a persona has another title, picture or author than the first one of its id."""
         return self._keys.content(natural)[-_IDENTITY:] != self._keys.content(persona_id)[-_IDENTITY:]
 
-    def _use(self, persona_id: str, new: _NewElement, order: int) -> Use:
+    def _use(self, persona_id: str, new: _NewElement, order: int) -> layout.Use:
         element, is_labelled, extra = new.element, not _LABELS.isdisjoint(new.pieces), None
         if is_labelled or order != self._orders_of.get(persona_id, 0):
             no_votes = {"label_per_worker": element.label_per_worker} if element.label_per_worker in (None, []) else {}
             extra = decode.dump({"fields": order} | no_votes)
-        labels = labels_of(element) if is_labelled else ()
-        return Use(persona_id, element.id, extra, len(element.title), labels)
+        labels = layout.labels_of(element) if is_labelled else ()
+        return layout.Use(persona_id, element.id, extra, len(element.title), labels)
 
 
-def _decoded(raw: bytes, personas: PersonaList, index: int) -> _NewElement:
+def _decoded(raw: bytes, personas: layout.PersonaList, index: int) -> _NewElement:
     """Decode one element; a defect is named with its pointer inside the dialogue."""
     try:
-        element, unknown = decode.record(raw, PersonaElement, rule="MP-06")
+        element, unknown = decode.record(raw, layout.PersonaElement, rule="MP-06")
         for at, piece in unknown.items():
-            check_unknown(at, bytes(piece))
+            layout.check_unknown(at, bytes(piece))
     except decode.BadRecord as bad:
         raise decode.BadRecord(bad.rule, bad.detail, personas.pointer(index) + bad.pointer) from bad
     return _NewElement(element, decode.decoder(dict[str, Raw]).decode(raw), personas, index)
 
 
-def _content(element: PersonaElement, pieces: dict[str, Raw]) -> bytes:
+def _content(element: layout.PersonaElement, pieces: dict[str, Raw]) -> bytes:
     """Hash what an element says of its persona; the last bytes are of title, picture and author alone."""
     plain = element
     if element.label_overall is not UNSET or element.label_per_worker is not UNSET:
@@ -174,25 +163,27 @@ def _extra(pieces: dict[str, Raw], order: int) -> str | None:
 NULL = b"null"
 
 
-def persona_lists(task_file: TaskFile, dialogue: SourceDialogue) -> Iterator[PersonaList]:
+def persona_lists(task_file: layout.TaskFile, dialogue: layout.SourceDialogue) -> Iterator[layout.PersonaList]:
     """List the lists of persona elements that a dialogue has, but for empty ones."""
     for field in task_file.lists:
         value = getattr(dialogue, field.name) or []
         match field.nesting:
-            case Nesting.FLAT if value:
-                yield PersonaList(field, None, value)
-            case Nesting.PER_TURN:
-                yield from (PersonaList(field, turn, items) for turn, items in enumerate(value) if items)
-            case Nesting.ONE_PER_TURN:
-                yield from (PersonaList(field, turn, [raw]) for turn, raw in enumerate(value) if bytes(raw) != NULL)
-            case Nesting.PER_AUTHOR if value:
+            case layout.Nesting.FLAT if value:
+                yield layout.PersonaList(field, None, value)
+            case layout.Nesting.PER_TURN:
+                yield from (layout.PersonaList(field, turn, items) for turn, items in enumerate(value) if items)
+            case layout.Nesting.ONE_PER_TURN:
+                yield from (
+                    layout.PersonaList(field, turn, [raw]) for turn, raw in enumerate(value) if bytes(raw) != NULL
+                )
+            case layout.Nesting.PER_AUTHOR if value:
                 sizes = [len(items or ()) for items in value]
                 raws = list(chain.from_iterable(items or () for items in value))
                 if raws:
-                    yield PersonaList(field, len(dialogue.messages) - 1, raws, sizes)
+                    yield layout.PersonaList(field, len(dialogue.messages) - 1, raws, sizes)
 
 
-def persona_use_batch(record: Record, personas: PersonaList) -> ColumnBatch:
+def persona_use_batch(record: Record, personas: layout.PersonaList) -> ColumnBatch:
     """Return the uses of a list that describes the main author."""
     shared = {
         "record_id": record.record_id,
@@ -204,7 +195,7 @@ def persona_use_batch(record: Record, personas: PersonaList) -> ColumnBatch:
     return ColumnBatch(PersonaUse, shared, {"position": list(range(len(personas.uses))), **_columns(personas)})
 
 
-def candidate_batch(record: Record, personas: PersonaList, *, is_answer_first: bool) -> ColumnBatch:
+def candidate_batch(record: Record, personas: layout.PersonaList, *, is_answer_first: bool) -> ColumnBatch:
     """Return the candidates of a list of personas, or of authors with a list of personas each."""
     sizes = personas.sizes or [1] * len(personas.uses)
     indexes = {
@@ -220,10 +211,10 @@ def response_batch(record: Record, turn: int, text_ids: list[str], *, is_answer_
     """Return the candidates of a list of responses."""
     gold = _gold(1, len(text_ids), is_answer_first=is_answer_first)
     columns: dict[str, list[Any]] = {"position": list(range(len(text_ids))), "text_id": text_ids, "is_gold": gold}
-    return ColumnBatch(Candidate, _candidate(record, turn, RESPONSES) | {"item_index": 0}, columns)
+    return ColumnBatch(Candidate, _candidate(record, turn, layout.RESPONSES) | {"item_index": 0}, columns)
 
 
-def annotations(record: Record, personas: PersonaList) -> Iterator[Annotation]:
+def annotations(record: Record, personas: layout.PersonaList) -> Iterator[Annotation]:
     """List the labels of the personas of a list."""
     for position, use in enumerate(personas.uses):
         for label in use.labels:
@@ -236,7 +227,7 @@ def annotations(record: Record, personas: PersonaList) -> Iterator[Annotation]:
             )
 
 
-def _columns(personas: PersonaList) -> dict[str, list[Any]]:
+def _columns(personas: layout.PersonaList) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"persona_id": list(map(_PERSONA_ID, personas.uses))}
     if any(map(_EXTRA, personas.uses)):
         columns["extra"] = list(map(_EXTRA, personas.uses))

@@ -11,16 +11,7 @@ from typing import IO, Any
 import msgspec
 from msgspec import Raw, Struct
 
-from talkhouse.ingest.corpora.mpchat.format import (
-    RESPONSES,
-    SPEAKER,
-    SPLITS,
-    TASK_FILES,
-    ListField,
-    Nesting,
-    TaskFile,
-    label_fields,
-)
+from talkhouse.ingest.corpora.mpchat import format as layout
 from talkhouse.ingest.corpora.mpchat.read import seconds_since, write_images
 from talkhouse.ingest.decode import last_name
 from talkhouse.ingest.rows import Annotation, Candidate, Persona, PersonaUse, Turn
@@ -59,7 +50,7 @@ class ElementWriter:
     def _written(self, persona: Persona, use_extra: dict[str, Any], labels: list[Annotation]) -> Raw:
         extra = msgspec.json.decode(persona.extra or "{}", type=_PersonaExtra)
         order = self._orders[use_extra.pop("fields", extra.fields)]
-        values = _persona_fields(persona) | extra.unknown | label_fields(labels) | use_extra
+        values = _persona_fields(persona) | extra.unknown | layout.label_fields(labels) | use_extra
         return Raw(msgspec.json.encode({name: values.get(name) for name in order}))
 
 
@@ -81,7 +72,7 @@ def _record(stored: StoredRecord, elements: ElementWriter) -> bytes:
     return as_published(stored, write_dialogue(task_file, stored, elements) if task_file else write_images(stored))
 
 
-_TASK_FILES = {task_file.subset: task_file for task_file in TASK_FILES.values()}
+_TASK_FILES = {task_file.subset: task_file for task_file in layout.TASK_FILES.values()}
 
 
 def _file_extra(stored: StoredRecord) -> _TaskFileExtra:
@@ -95,7 +86,7 @@ def _task_file(extra: _TaskFileExtra, records: Iterable[StoredRecord]) -> Iterat
     comes, the others wait in temporary files, for together they can be larger than memory.
     """
     unknown = {last_name(pointer): value for pointer, value in extra.unknown.items()}
-    streamed, *later = [name for name in extra.fields if name in SPLITS]
+    streamed, *later = [name for name in extra.fields if name in layout.SPLITS]
     with ExitStack() as stack:
         waiting = {name: stack.enter_context(TemporaryFile()) for name in later}
         for position, name in enumerate(extra.fields):
@@ -163,7 +154,7 @@ def _persona_fields(persona: Persona) -> dict[str, Any]:
     }
 
 
-def write_dialogue(task_file: TaskFile, stored: StoredRecord, elements: ElementWriter) -> bytes:
+def write_dialogue(task_file: layout.TaskFile, stored: StoredRecord, elements: ElementWriter) -> bytes:
     """Return a dialogue's JSON: first as the tables have it, then with what its record states differently."""
     extra = msgspec.json.decode(stored.loaded.extra or "{}", type=_TaskRecordExtra)
     values = _messages(stored) | {"main_author": _name(stored.loaded.main_speaker_id)}
@@ -196,7 +187,7 @@ class _Lists:
     """The lists of one dialogue."""
 
     def __init__(
-        self, task_file: TaskFile, stored: StoredRecord, elements: ElementWriter, empty: Mapping[str, Any]
+        self, task_file: layout.TaskFile, stored: StoredRecord, elements: ElementWriter, empty: Mapping[str, Any]
     ) -> None:
         self._task_file, self._stored, self._elements, self._empty = task_file, stored, elements, empty
         self._labels = defaultdict(list)
@@ -208,41 +199,41 @@ class _Lists:
         lists: dict[str, Any] = {field.name: self._list(field) for field in self._task_file.lists}
         return {self._task_file.candidates: self._responses()} | lists
 
-    def _list(self, field: ListField) -> list[Any]:
+    def _list(self, field: layout.ListField) -> list[Any]:
         """Build one list of persona elements."""
         rows: list[Any] = list(self._rows(field))
-        if field.nesting is Nesting.FLAT:
+        if field.nesting is layout.Nesting.FLAT:
             return [self._element(field, row, index) for index, row in enumerate(rows)]
         inner: defaultdict[int, list[Raw]] = defaultdict(list)
         counted: defaultdict[int | None, int] = defaultdict(int)
         for row in rows:
-            position = row.position if field.nesting is Nesting.PER_AUTHOR else row.turn_index
+            position = row.position if field.nesting is layout.Nesting.PER_AUTHOR else row.turn_index
             inner[position].append(self._element(field, row, counted[row.turn_index]))
             counted[row.turn_index] += 1
-        if field.nesting is Nesting.ONE_PER_TURN:
+        if field.nesting is layout.Nesting.ONE_PER_TURN:
             return [next(iter(inner[turn]), None) for turn in range(len(self._stored.turns))]
-        size = len(self._stored.turns) if field.nesting is Nesting.PER_TURN else self._authors(inner)
+        size = len(self._stored.turns) if field.nesting is layout.Nesting.PER_TURN else self._authors(inner)
         return [inner[position] for position in range(size)]
 
-    def _rows(self, field: ListField) -> Iterable[PersonaUse | Candidate]:
+    def _rows(self, field: layout.ListField) -> Iterable[PersonaUse | Candidate]:
         if field.is_candidates:
             return (row for row in self._stored.candidates if row.candidate_set == field.set_name)
         return (row for row in self._stored.persona_uses if row.persona_set == field.set_name)
 
-    def _element(self, field: ListField, row: PersonaUse | Candidate, index: int) -> Raw:
+    def _element(self, field: layout.ListField, row: PersonaUse | Candidate, index: int) -> Raw:
         persona = self._stored.personas[row.persona_id or ""]
         return self._elements.element(persona, row.extra, self._labels[field.set_name, row.turn_index, index])
 
     def _authors(self, inner: Iterable[int]) -> int:
         """Count the candidate authors, those without elements too."""
-        start = f"/{SPEAKER.candidates}/"
+        start = f"/{layout.SPEAKER.candidates}/"
         empty = (int(pointer.removeprefix(start)) for pointer in self._empty if pointer.startswith(start))
         return max([*inner, *empty], default=-1) + 1
 
     def _responses(self) -> list[list[str]]:
         texts: list[list[str]] = [[] for _ in self._stored.turns]
         for row in self._stored.candidates:
-            if row.candidate_set == RESPONSES:
+            if row.candidate_set == layout.RESPONSES:
                 texts[row.turn_index or 0].append(self._stored.texts[row.text_id or ""])
         return texts
 

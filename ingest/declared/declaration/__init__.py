@@ -7,13 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from talkhouse.ingest.contract.definition import id_problem
-from talkhouse.ingest.declared.declaration.cells import (
-    check_names,
-    dialect_of,
-    markers_of,
-    separators_of,
-    text_lines_of,
-)
+from talkhouse.ingest.declared.declaration import cells
 from talkhouse.ingest.declared.declaration.forms import FORMS, check_tables
 from talkhouse.ingest.declared.declaration.keys import known_tables
 from talkhouse.ingest.declared.declaration.label_tables import annotations_of, charts_of, tasks_of
@@ -77,9 +71,9 @@ def declaration_of(
     fields = fields_of(whole, format_)
     files, splits = files_of(whole), splits_of(whole)
     annotations = annotations_of(whole, format_, files)
-    dialect = dialect_of(whole)
+    dialect = cells.dialect_of(whole)
     if form.is_rows:
-        check_names(whole, dialect)
+        cells.check_names(whole, dialect)
     of_files = [each.split for each in files if each.split is not None]
     return Declaration(
         corpus_id=corpus_id,
@@ -89,10 +83,10 @@ def declaration_of(
         **facts,
         **fields,
         dialect=dialect,
-        lines=text_lines_of(whole, form),
+        lines=cells.text_lines_of(whole, form),
         speakers=speakers_of(whole),
-        markers=markers_of(whole, form),
-        separators=separators_of(whole),
+        markers=cells.markers_of(whole, form),
+        separators=cells.separators_of(whole),
         roles=roles_of(whole, form),
         splits=splits,
         times=times_of(whole, form, fields),

@@ -8,16 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 import msgspec
 
 from talkhouse.ingest.contract.definition import STANDARD_SPLITS
-from talkhouse.ingest.declared.declaration.model import (
-    Annotations,
-    Context,
-    DeclaredTask,
-    DialogueFields,
-    DrawnGrain,
-    DrawnKind,
-    Format,
-    Lines,
-)
+from talkhouse.ingest.declared.declaration import model
 from talkhouse.schema.toml_files import toml_of
 
 Type: TypeAlias = Literal[
@@ -79,19 +70,19 @@ def _words(kind: type, name: str) -> tuple[str, ...]:
 
 
 _WORDS: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("", "format"): get_args(Format),
+    ("", "format"): get_args(model.Format),
     ("files", "holds"): ("dialogues", "annotations"),
     ("files", "repair"): ("latin1-utf8", "windows1252-utf8"),
-    ("dialogue", "ids"): _words(DialogueFields, "ids"),
+    ("dialogue", "ids"): _words(model.DialogueFields, "ids"),
     ("speaker", "scope"): ("corpus", "dialogue"),
     ("splits", "*"): (*STANDARD_SPLITS, ""),
-    ("lines", "turns"): _words(Lines, "turns"),
-    ("annotations", "on"): _words(Annotations, "on"),
-    ("annotations", "offsets"): _words(Annotations, "offsets"),
-    ("charts", "kind"): get_args(DrawnKind),
-    ("charts", "grain"): get_args(DrawnGrain),
-    ("tasks", "kind"): _words(DeclaredTask, "kind"),
-    ("tasks", "context"): get_args(Context),
+    ("lines", "turns"): _words(model.Lines, "turns"),
+    ("annotations", "on"): _words(model.Annotations, "on"),
+    ("annotations", "offsets"): _words(model.Annotations, "offsets"),
+    ("charts", "kind"): get_args(model.DrawnKind),
+    ("charts", "grain"): get_args(model.DrawnGrain),
+    ("tasks", "kind"): _words(model.DeclaredTask, "kind"),
+    ("tasks", "context"): get_args(model.Context),
 }
 """The words of each choice, by its table and key."""
 

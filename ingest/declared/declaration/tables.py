@@ -6,25 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from talkhouse.ingest.contract.definition import ADDRESS, LANGUAGE, STANDARD_SPLITS
+from talkhouse.ingest.declared.declaration import model
 from talkhouse.ingest.declared.declaration.answers import OF_ANSWERS, answers_of, zipped_of
 from talkhouse.ingest.declared.declaration.forms import ALPACA, FIELDS, FORMS, PAIR_ROLES, Form
 from talkhouse.ingest.declared.declaration.keys import head_keys, known_tables
-from talkhouse.ingest.declared.declaration.model import (
-    EVERYTHING,
-    MOMENTS,
-    REVERSED,
-    SECONDS,
-    UNIX,
-    Files,
-    Format,
-    HalfDays,
-    JsonPath,
-    PairFields,
-    RecordForm,
-    SpeakerFields,
-    SpeakersFile,
-    pattern_problem,
-)
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path
 
 
@@ -72,14 +57,14 @@ _NO_PATHS = {
 _OF_RECORDS = ("dialogue", "pair", "preference")
 """Tables whose paths begin at the record; those of pairs in a list, ``each``, begin at the pair."""
 
-_RECORDS: Mapping[JsonPath, RecordForm] = {(): "file", (...,): "member", (None,): "item"}
+_RECORDS: Mapping[model.JsonPath, model.RecordForm] = {(): "file", (...,): "member", (None,): "item"}
 _DIRECTIVE = re.compile(r"%(.?)", re.DOTALL)
 _DIRECTIVES = frozenset("aAwdbBmyYHIpMSfzZjUWcxXGuV%")
 """Of ``datetime.strptime``."""
 _YEARS = frozenset("YyGcx")
 
 
-def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
+def fields_of(whole: DeclarationTable, format_: model.Format) -> dict[str, Any]:
     """Return the fields of Declaration that name places in the data, with the format's own where none is declared."""
     form = FORMS[format_]
     fields: dict[str, Any] = {}
@@ -90,14 +75,14 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
         advice |= {key: f"write it below [{other}]" for other in form.fields for key in form.fields[other]}
         table.check_keys(keys, format_, advice)
         paths: dict[str, Any] = {key: read_path(text).names for key, text in _defaults(form, table, name).items()}
-        fallbacks: dict[str, tuple[JsonPath, ...]] = {}
+        fallbacks: dict[str, tuple[model.JsonPath, ...]] = {}
         for key in (key for key in table.values if (name, key) not in _NO_PATHS):
             if name == "turn" and key in _BESIDE and not form.is_rows and (beside := _beside(table, key)) is not None:
                 paths["beside"] = {**paths.get("beside", {}), key: beside}
                 paths[key] = None
                 continue
             is_none = (name, key) in form.may_be_none and table.values[key] == ""
-            if key == "order" and table.values[key] == REVERSED:
+            if key == "order" and table.values[key] == model.REVERSED:
                 paths |= {"is_reversed": True}
                 continue
             found = [] if is_none else paths_of(table, name, key, form)
@@ -135,7 +120,7 @@ def fields_of(whole: DeclarationTable, format_: Format) -> dict[str, Any]:
     return fields if form.is_rows else _with_bare_records(fields)
 
 
-def paths_of(table: DeclarationTable, name: str, key: str, form: Form) -> list[JsonPath]:
+def paths_of(table: DeclarationTable, name: str, key: str, form: Form) -> list[model.JsonPath]:
     """Return the path of a key of one of these tables, or the paths where it may have several."""
     if known_tables()[name].keys[key].type == "paths":
         if form.is_rows:
@@ -147,7 +132,7 @@ def paths_of(table: DeclarationTable, name: str, key: str, form: Form) -> list[J
 _BESIDE = ("role", "speaker")
 
 
-def _beside(table: DeclarationTable, key: str) -> JsonPath | None:
+def _beside(table: DeclarationTable, key: str) -> model.JsonPath | None:
     """Return the path of who speaks in a list of the record that has an item for each turn; None for another.
 
     It is that of the items, ``$.speakers[*]``, or of their members, ``$.people[*].name``.
@@ -162,7 +147,7 @@ def _beside(table: DeclarationTable, key: str) -> JsonPath | None:
     return names
 
 
-def _checked(table: DeclarationTable, name: str, key: str, form: Form, names: JsonPath) -> JsonPath:
+def _checked(table: DeclarationTable, name: str, key: str, form: Form, names: model.JsonPath) -> model.JsonPath:
     is_list = (name, key) in _LISTS
     if is_list and names[-1:] == (None,):
         names = names[:-1]
@@ -176,7 +161,7 @@ def _checked(table: DeclarationTable, name: str, key: str, form: Form, names: Js
     return names
 
 
-def _check_id(table: DeclarationTable, paths: Sequence[JsonPath], form: Form) -> None:
+def _check_id(table: DeclarationTable, paths: Sequence[model.JsonPath], form: Form) -> None:
     """Refuse paths that can't be an id together."""
     if len(set(paths)) < len(paths):
         table.wrong("id", "paths that are the id together, each once")
@@ -194,7 +179,7 @@ def _may_be_lists(table: DeclarationTable, name: str, form: Form) -> bool:
     return True
 
 
-def _record_of(table: DeclarationTable) -> RecordForm:
+def _record_of(table: DeclarationTable) -> model.RecordForm:
     """Return the form of a record; a path that ends in a name leads to a list."""
     names = table.json_path("record").names
     if names in _RECORDS:
@@ -202,14 +187,14 @@ def _record_of(table: DeclarationTable) -> RecordForm:
     return names if names[-1] in (None, ...) else (*names, None)
 
 
-def _has_names(record: RecordForm | None) -> bool:
+def _has_names(record: model.RecordForm | None) -> bool:
     """Whether records are members of an object, so that each has a name."""
     return record == "member" or (isinstance(record, tuple) and record[-1:] == (...,))
 
 
 def _with_bare_records(fields: dict[str, Any]) -> dict[str, Any]:
     """Let all paths begin with the name "" where a record itself is a list, a text or a message."""
-    pair: PairFields = fields["pair"]
+    pair: model.PairFields = fields["pair"]
     beginning = [
         path[:1]
         for name in _OF_RECORDS
@@ -250,15 +235,15 @@ def _defaults(form: Form, table: DeclarationTable, name: str) -> Mapping[str, st
     return form.defaults.get(name, {})
 
 
-def _speaker_of(table: DeclarationTable, form: Form) -> SpeakerFields:
+def _speaker_of(table: DeclarationTable, form: Form) -> model.SpeakerFields:
     table.check_keys(table.keys)
     paths = {key: paths_of(table, "speaker", key, form) for key in ("name", "is_bot") if key in table}
     fallbacks = {key: tuple(others) for key, (_, *others) in paths.items() if others}
     first: dict[str, Any] = {key: path for key, (path, *_) in paths.items()}
-    return SpeakerFields(scope=table.get("scope") or form.scope, fallbacks=fallbacks, **first)
+    return model.SpeakerFields(scope=table.get("scope") or form.scope, fallbacks=fallbacks, **first)
 
 
-def speakers_of(whole: DeclarationTable) -> SpeakersFile | None:
+def speakers_of(whole: DeclarationTable) -> model.SpeakersFile | None:
     """Return the file that names the speakers, if one does."""
     if "speakers" not in whole:
         return None
@@ -274,8 +259,8 @@ def speakers_of(whole: DeclarationTable) -> SpeakersFile | None:
     if "id" in table:
         table.text("id")
     paths = {key: _places(table, key) for key in ("id", "name", "is_bot") if key in table}
-    return SpeakersFile(
-        Files(path, table.line("path"), holds="speakers"),
+    return model.SpeakersFile(
+        model.Files(path, table.line("path"), holds="speakers"),
         id=paths["id"][0] if "id" in paths else None,
         names=paths.get("name", ()),
         is_bot=paths.get("is_bot", ()),
@@ -283,7 +268,7 @@ def speakers_of(whole: DeclarationTable) -> SpeakersFile | None:
     )
 
 
-def _places(table: DeclarationTable, key: str) -> tuple[JsonPath, ...]:
+def _places(table: DeclarationTable, key: str) -> tuple[model.JsonPath, ...]:
     """Return the paths of a key, each to one place."""
     paths = tuple(path.names for path in table.json_paths(key))
     if any(not path or not isinstance(path[0], str) or None in path or ... in path for path in paths):
@@ -321,7 +306,7 @@ def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> 
         of_table = "dialogue" if key == "started_at" else "turn"
         if getattr(fields[of_table], key) is None:
             table.fail(key, f"there is no {key!r} in [{of_table}] whose form this could be")
-        if key in MOMENTS:
+        if key in model.MOMENTS:
             _check_clock(table, key)
         else:
             _check_form(table, key)
@@ -329,8 +314,8 @@ def times_of(whole: DeclarationTable, form: Form, fields: Mapping[str, Any]) -> 
     halves = {word: english for key, english in _HALVES.items() for word in table.words(key)}
     if halves and not any("%p" in pattern for pattern in forms.values()):
         table.fail(None, "words for the halves of a day, and no form has %p", expected="said_at = '%d/%m/%Y %I:%M %p'")
-    forms = {key: HalfDays(text, halves) if halves and "%p" in text else text for key, text in forms.items()}
-    start, end = MOMENTS
+    forms = {key: model.HalfDays(text, halves) if halves and "%p" in text else text for key, text in forms.items()}
+    start, end = model.MOMENTS
     if start in forms and fields["turn"].end_ms is not None:
         forms.setdefault(end, forms[start])
     return forms
@@ -342,9 +327,9 @@ _HALVES = {"am": "AM", "pm": "PM"}
 def _check_form(table: DeclarationTable, key: str) -> None:
     form = table.text(key)
     directives = _DIRECTIVE.findall(form)
-    if form not in UNIX and (not directives or not _DIRECTIVES.issuperset(directives)):
-        table.wrong(key, f"{', '.join(UNIX)}, or a pattern of strftime such as '%d.%m.%Y %H:%M'")
-    if form not in UNIX and _YEARS.isdisjoint(directives):
+    if form not in model.UNIX and (not directives or not _DIRECTIVES.issuperset(directives)):
+        table.wrong(key, f"{', '.join(model.UNIX)}, or a pattern of strftime such as '%d.%m.%Y %H:%M'")
+    if form not in model.UNIX and _YEARS.isdisjoint(directives):
         table.fail(
             key,
             f"the form {form!r:.80} has no year, so that nobody knows the day",
@@ -359,16 +344,16 @@ def _check_clock(table: DeclarationTable, key: str) -> None:
     units = [directive for directive in directives if directive in "HMS"]
     is_fraction = "%S" in form and "%S%f" not in form and directives.count("f") == 1
     others = len(directives) - len(units) - directives.count("%")
-    if form != SECONDS and (not units or len({*units}) < len(units) or others != is_fraction):
-        table.wrong(key, f"{SECONDS}, or a pattern of %H, %M, %S and %f, such as '%H:%M:%S,%f'")
+    if form != model.SECONDS and (not units or len({*units}) < len(units) or others != is_fraction):
+        table.wrong(key, f"{model.SECONDS}, or a pattern of %H, %M, %S and %f, such as '%H:%M:%S,%f'")
 
 
 _OF_DIALOGUES = ("split", "release", "subset")
 
 
-def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
+def files_of(whole: DeclarationTable) -> tuple[model.Files, ...]:
     """Return the files that are declared; without any, all that lie in the folder."""
-    files: list[Files] = []
+    files: list[model.Files] = []
     patterns: dict[str, int] = {}
     labels_have_split = whole.table("dialogue").values.get("ids") == "split"
     for table in whole.tables("files"):
@@ -384,10 +369,10 @@ def files_of(whole: DeclarationTable) -> tuple[Files, ...]:
         _check_one_split(whole, files)
     if files and not any(each.holds == "dialogues" and each.skip is None for each in files):
         whole.fail("files", "no [[files]] has dialogues", next_step="add one for the files with the dialogues")
-    return tuple(files) or (Files(EVERYTHING, whole.line("files" if "files" in whole else "format")),)
+    return tuple(files) or (model.Files(model.EVERYTHING, whole.line("files" if "files" in whole else "format")),)
 
 
-def _files_of(table: DeclarationTable, *, labels_have_split: bool) -> Files:
+def _files_of(table: DeclarationTable, *, labels_have_split: bool) -> model.Files:
     table.check_keys(table.keys)
     if "path" not in table:
         table.fail(None, "[[files]] without a path", expected='path = "train/*.jsonl"')
@@ -403,17 +388,17 @@ def _files_of(table: DeclarationTable, *, labels_have_split: bool) -> Files:
         if key in table and ("skip" in table or holds != "dialogues") and not (has_split and key == "split"):
             table.fail(key, f"only files of dialogues have a {key}", next_step=f"remove {key!r}")
     words = {key: table.get(key) for key in (*_OF_DIALOGUES, "skip", "repair")}
-    return Files(path, table.line("path"), holds=holds, **words)
+    return model.Files(path, table.line("path"), holds=holds, **words)
 
 
 def _pattern(table: DeclarationTable) -> str:
     path = table.text("path")
-    if problem := pattern_problem(path):
+    if problem := model.pattern_problem(path):
         table.fail("path", problem, expected="a path inside the corpus's folder, such as 'train/*.jsonl'")
     return path
 
 
-def _check_one_split(whole: DeclarationTable, files: list[Files]) -> None:
+def _check_one_split(whole: DeclarationTable, files: list[model.Files]) -> None:
     for each in files:
         if each.split is not None and each.holds == "dialogues":
             whole.table("dialogue").fail(

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Raw
 
+from talkhouse.ingest.declared import shapes as json_shapes
+from talkhouse.ingest.declared import times as moments
 from talkhouse.ingest.declared.declaration.model import ALL, ISO, ISO_OFFSET, ISO_UTC, Declaration, Files, Splits
 from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues, DialogueRows, ReadRecord, dialogues_of
 from talkhouse.ingest.declared.documents.document_format import (
@@ -38,31 +40,7 @@ from talkhouse.ingest.declared.parsed_dialogue import NO_TEXT
 from talkhouse.ingest.declared.record_files import layout_of, open_records
 from talkhouse.ingest.declared.record_files.content import CAREFULLY, BadRawRecord, RawRecord, RecordFile, WrittenRecord
 from talkhouse.ingest.declared.record_files.repaired import as_published
-from talkhouse.ingest.declared.shapes import (
-    KnownShapes,
-    Members,
-    Shapes,
-    SplitObject,
-    join,
-    kind_of,
-    members_of,
-    merged,
-    wanted,
-)
 from talkhouse.ingest.declared.speakers import Speakers
-from talkhouse.ingest.declared.times import (
-    EPOCH,
-    NO_OFFSET,
-    NO_TIME,
-    SAID_AT,
-    STARTED_AT,
-    BadTimes,
-    Offset,
-    Offsets,
-    offsets_of_names,
-    paths_of_times,
-    with_form,
-)
 from talkhouse.ingest.declared.turn_tallies import TurnTallies
 from talkhouse.ingest.declared.whole_records import write_stored
 from talkhouse.ingest.decode import BadRecord, check, literals
@@ -100,13 +78,13 @@ class _RecordReader:
 
     def __init__(self, declaration: Declaration, format_of: FormatOf) -> None:
         self.format = format_of(declaration)
-        self.want = merged(self.format.wanted, wanted(paths_of(declaration)))
+        self.want = json_shapes.merged(self.format.wanted, json_shapes.wanted(paths_of(declaration)))
         self._fields = RecordFieldsReader(declaration)
         self._labels = labels_of(declaration)
 
-    def read(self, members: Members, key: str | None, inside: Members, at: str) -> ReadRecord:
+    def read(self, members: json_shapes.Members, key: str | None, inside: json_shapes.Members, at: str) -> ReadRecord:
         """Read a record; ``inside``: the members that labels of the record are among, at ``at``."""
-        split = SplitObject(members, self.want)
+        split = json_shapes.SplitObject(members, self.want)
         taken: dict[str, str | None] = {}
         findings: list[ReaderFinding] = []
         fields = self._fields.read(split, taken, findings)
@@ -201,17 +179,17 @@ class _RecordsReader:
         if self._declaration.dialogue.are_bare:
             return self._read_bare(raw)
         if raw.raw[:1] != b"{":
-            raise BadRecord("GF-01", f"the record is {kind_of(Raw(raw.raw))}, not an object")
-        members = members_of(raw.raw)
+            raise BadRecord("GF-01", f"the record is {json_shapes.kind_of(Raw(raw.raw))}, not an object")
+        members = json_shapes.members_of(raw.raw)
         return self._reader_of(members).read(members, raw.key, members, "")
 
-    def _reader_of(self, members: Members) -> _RecordReader:
+    def _reader_of(self, members: json_shapes.Members) -> _RecordReader:
         return self._reader if self._of_paths is None else self._of_paths.reader(members)
 
     def _read_bare(self, raw: RawRecord) -> ReadRecord:
         """Read a record as the member "" of an object, and take that out of the places of what is found."""
         members = {"": Raw(raw.raw)}
-        inside, at = (members_of(raw.raw), "/") if raw.raw[:1] == b"{" else (members, "")
+        inside, at = (json_shapes.members_of(raw.raw), "/") if raw.raw[:1] == b"{" else (members, "")
         try:
             read = self._reader_of(members).read(members, raw.key, inside, at)
         except BadRecord as bad:
@@ -219,30 +197,30 @@ class _RecordsReader:
         findings = [replace(finding, pointer=(finding.pointer or "").removeprefix("/")) for finding in read.findings]
         return read._replace(findings=findings, empty=[at.removeprefix("/") for at in read.empty])
 
-    def see_offsets(self, raw: RawRecord, offsets: Offsets) -> None:
+    def see_offsets(self, raw: RawRecord, offsets: moments.Offsets) -> None:
         """Note the offsets of a record's times, where it can be read, by a declaration of the form ISO_OFFSET."""
         try:
             check(raw.raw)
             read = self._read(raw)
         except BadRecord:
             return
-        _note_offsets(STARTED_AT, [read.fields.started_at], offsets)
-        _note_offsets(SAID_AT, {turn.said_at for turn in read.dialogue.turns}, offsets)
+        _note_offsets(moments.STARTED_AT, [read.fields.started_at], offsets)
+        _note_offsets(moments.SAID_AT, {turn.said_at for turn in read.dialogue.turns}, offsets)
 
 
-def _note_offsets(key: str, times: Iterable[datetime | None], offsets: Offsets) -> None:
+def _note_offsets(key: str, times: Iterable[datetime | None], offsets: moments.Offsets) -> None:
     for since in times:
-        if since == NO_TIME:
+        if since == moments.NO_TIME:
             offsets.has_others = True
         elif since is not None:
-            offsets.add(key, None if since == NO_OFFSET else since - EPOCH)
+            offsets.add(key, None if since == moments.NO_OFFSET else since - moments.EPOCH)
 
 
 class _DocumentReader:
     def __init__(self, declaration: Declaration, speakers: Speakers, format_of: FormatOf, memory: Memory) -> None:
         self._declaration = declaration
-        self._reader_of = cache(lambda form: _RecordsReader(with_form(declaration, form), format_of))
-        self._times = paths_of_times(declaration)
+        self._reader_of = cache(lambda form: _RecordsReader(moments.with_form(declaration, form), format_of))
+        self._times = moments.paths_of_times(declaration)
         self._tallies = TurnTallies(declaration, memory.tallies)
         self._rows = DialogueRows(declaration, speakers, Splits(declaration), memory, self._tallies)
 
@@ -250,7 +228,7 @@ class _DocumentReader:
         """Read one file; what is wrong with it as a whole refuses it."""
         location = SourceLocation(file, subset=entry.subset, release=entry.release, split=entry.split or ALL)
         path, count = self._rows.identity.file(file), 0
-        self._rows.shapes, self._rows.bad_times = Shapes(), BadTimes()
+        self._rows.shapes, self._rows.bad_times = json_shapes.Shapes(), moments.BadTimes()
         try:
             records = open_records(file, self._declaration)
             offsets = self._offsets(records, file)
@@ -284,16 +262,16 @@ class _DocumentReader:
         yield from (replace(finding, file=file) for finding in (*offsets.findings(), *self._rows.bad_times.rest()))
         yield FileEnvelope(file, records.envelope | self._rows.shapes.envelope(), count)
 
-    def _offsets(self, records: RecordFile, file: SourceFile) -> Offsets:
+    def _offsets(self, records: RecordFile, file: SourceFile) -> moments.Offsets:
         """Look how times are written, and only where a glance finds several offsets, at each of them."""
-        offsets = Offsets()
-        near = offsets_of_names(records, self._times) if self._times else set[Offset]()
+        offsets = moments.Offsets()
+        near = moments.offsets_of_names(records, self._times) if self._times else set[moments.Offset]()
         if len(near) > 1:
             reader = self._reader_of(ISO_OFFSET)
             for block, typed in reader.decoded(_blocks(open_records(file, self._declaration).texts())):
                 seen = {n for form in typed for n in form.records["n"]}
                 for form in typed:
-                    for key, rows in ((STARTED_AT, form.records), (SAID_AT, form.turns)):
+                    for key, rows in ((moments.STARTED_AT, form.records), (moments.SAID_AT, form.turns)):
                         if key in rows.columns:
                             _note_offsets(key, rows[key].unique(), offsets)
                 for n, raw in enumerate(block):
@@ -332,20 +310,22 @@ class DocumentFilesWriter:
 
     def write_file(self, first: StoredRecord, others: Iterator[StoredRecord]) -> Iterator[bytes]:
         """Write a file from its envelope and its records."""
-        return write_stored(first, others, partial(self._json, shapes=KnownShapes(literals(first.file.extra))))
+        return write_stored(
+            first, others, partial(self._json, shapes=json_shapes.KnownShapes(literals(first.file.extra)))
+        )
 
     def write_record(self, stored: StoredRecord) -> bytes:
         """Write a record alone."""
         envelope = literals(stored.file.extra)
-        written = WrittenRecord(stored.pointer, self._json(stored, KnownShapes(envelope)))
+        written = WrittenRecord(stored.pointer, self._json(stored, json_shapes.KnownShapes(envelope)))
         return as_published(layout_of(envelope), written, stored.loaded.record_index or 0).raw
 
-    def _json(self, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def _json(self, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> bytes:
         extra = literals(stored.loaded.extra)
 
         def fill(placeholder: str) -> bytes:
             own = write_field(placeholder, stored, shapes)
             return own if own is not None else self._format.write(placeholder, stored, shapes)
 
-        written = join(shapes.shape("record", extra), extra, fill)
+        written = json_shapes.join(shapes.shape("record", extra), extra, fill)
         return written.removeprefix(b'{"":').removesuffix(b"}") if self._are_bare else written

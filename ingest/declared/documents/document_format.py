@@ -7,20 +7,11 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Raw, Struct
 
+from talkhouse.ingest.declared import shapes as json_shapes
 from talkhouse.ingest.declared.declaration.model import ISO, Annotations, Declaration, JsonPath
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.identity import id_part, joined_id
 from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, set_aside, text_or_aside
-from talkhouse.ingest.declared.shapes import (
-    LITERAL,
-    KnownShapes,
-    Spelling,
-    SplitObject,
-    Wanted,
-    is_null,
-    kind_of,
-    text_of,
-)
 from talkhouse.ingest.declared.times import not_a_time, read_time, write_time
 from talkhouse.ingest.decode import BadRecord, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -51,20 +42,20 @@ class ListColumns(NamedTuple):
 class DocumentFormat(Protocol):
     """One format: takes a record apart, and writes its placeholders again."""
 
-    wanted: Wanted
+    wanted: json_shapes.Wanted
     """The members of a record that the format takes, in addition to those of ``[dialogue]`` that all formats have."""
 
     @property
     def columns(self) -> ListColumns | frozenset[str] | None:
         """Where turns are columns, if that is where they are; or the keys of texts that are a turn, unless empty."""
 
-    def read(self, record: SplitObject) -> ParsedDialogue:
+    def read(self, record: json_shapes.SplitObject) -> ParsedDialogue:
         """Make the turns of a record from what is in its placeholders.
 
         Raises BadRecord GF-01 and others with the pointer inside the record.
         """
 
-    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(self, placeholder: str, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> bytes:
         """Return the JSON text of one of its placeholders, by its name in the shape.
 
         ``shapes`` are those of the record's file: of a turn at the level "message", of a part at "part", each by the
@@ -130,7 +121,9 @@ class RecordFieldsReader:
         self._form = declaration.times.get(_STARTED, ISO)
         self._language = declaration.languages[0] if len(declaration.languages) == 1 else None
 
-    def read(self, record: SplitObject, taken: dict[str, str | None], findings: list[ReaderFinding]) -> RecordFields:
+    def read(
+        self, record: json_shapes.SplitObject, taken: dict[str, str | None], findings: list[ReaderFinding]
+    ) -> RecordFields:
         """Read them, and add to ``taken`` which of them columns give back; BadRecord GF-01 for one of another type."""
         fields = RecordFields(language=self._language)
         parts: list[str] = []
@@ -140,9 +133,9 @@ class RecordFieldsReader:
             if placeholder == "native_id" and self._may_lack_id and (raw is None or bytes(raw)[:1] in _NO_ID):
                 continue
             if raw is not None and not is_id and bytes(raw)[:1] in (b"{", b"["):
-                findings.append(set_aside(f"the {placeholder} is {kind_of(raw)}, not a text", at))
-            elif raw is not None and (is_id or not is_null(raw)):
-                text, suffix = text_of(raw, at, f"the {'id' if is_id else placeholder}")
+                findings.append(set_aside(f"the {placeholder} is {json_shapes.kind_of(raw)}, not a text", at))
+            elif raw is not None and (is_id or not json_shapes.is_null(raw)):
+                text, suffix = json_shapes.text_of(raw, at, f"the {'id' if is_id else placeholder}")
                 if placeholder in _TEXTS:
                     setattr(fields, placeholder, text)
                 else:
@@ -163,22 +156,22 @@ class RecordFieldsReader:
     def _read_start(
         self, raw: Raw, at: str, fields: RecordFields, taken: dict[str, str | None], findings: list[ReaderFinding]
     ) -> None:
-        if is_null(raw):
+        if json_shapes.is_null(raw):
             taken[_STARTED] = None
             return
         if (found := text_or_aside(raw, at, "the time", findings)) is None:
             return
         text, suffix = found
-        fields.started_at, how = read_time(text, self._form, is_number=suffix == LITERAL)
+        fields.started_at, how = read_time(text, self._form, is_number=suffix == json_shapes.LITERAL)
         if how is not None:
-            taken[_STARTED] = str(Spelling(_STARTED, form=how))
+            taken[_STARTED] = str(json_shapes.Spelling(_STARTED, form=how))
         elif fields.started_at is None:
             findings.append(ReaderFinding("GF-09", not_a_time(text, self._form), pointer=at))
 
 
-def write_field(placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes | None:
+def write_field(placeholder: str, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> bytes | None:
     """Return the JSON text of a placeholder that all formats have; None for another."""
-    spelling = Spelling.read(placeholder)
+    spelling = json_shapes.Spelling.read(placeholder)
     column = spelling.column
     if spelling.form and column == _STARTED and stored.dialogue and stored.dialogue.started_at is not None:
         return spelling.write(write_time(stored.dialogue.started_at, spelling.form, is_utc=shapes.is_utc))
@@ -193,13 +186,13 @@ def write_field(placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> 
     return None
 
 
-def take_label(spec: Annotations, record: SplitObject, taken: dict[str, str | None]) -> None:
+def take_label(spec: Annotations, record: json_shapes.SplitObject, taken: dict[str, str | None]) -> None:
     """Note that a label of the record gives its member back: a text or a literal that is a label."""
     raw = record.find(spec.label)
     if raw is None or not is_whole_member(spec):
         return
     if bytes(raw)[:1] not in (b"{", b"[", b"n"):
-        text, suffix = text_of(raw, "", "the label")
+        text, suffix = json_shapes.text_of(raw, "", "the label")
         if text not in spec.missing_values:
             taken[label_placeholder(spec)] = label_placeholder(spec) + suffix
 
@@ -228,7 +221,7 @@ class FallbackReaders(Generic[T]):
 
     def reader(self, members: Mapping[Any, Any]) -> T:
         """Return the reader of an object with these members."""
-        split = SplitObject(members, {})
+        split = json_shapes.SplitObject(members, {})
         chosen = tuple(_first(split, paths) for paths in self._paths.values())
         if chosen not in self._cache:
             fields: dict[str, dict[str, Any]] = {name: {"fallbacks": {}} for name in self._tables}
@@ -246,7 +239,7 @@ def has_fallbacks(tables: Mapping[str, Any]) -> bool:
 _NOTHING = (b"null", b'""', b"[]")
 
 
-def _first(split: SplitObject, paths: tuple[JsonPath, ...]) -> JsonPath:
+def _first(split: json_shapes.SplitObject, paths: tuple[JsonPath, ...]) -> JsonPath:
     """Return the first path that leads to something but null or nothing; else the first that is there, or of all."""
     there = [(path, raw) for path in paths if (raw := split.find(path)) is not None]
     return next((path for path, raw in there if bytes(raw) not in _NOTHING), there[0][0] if there else paths[0])

@@ -8,6 +8,7 @@ from decimal import Decimal
 import msgspec
 from msgspec import Raw
 
+from talkhouse.ingest.declared import shapes as json_shapes
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath, TurnFields
 from talkhouse.ingest.declared.documents.document_format import ListColumns, last_answer
 from talkhouse.ingest.declared.documents.messages import (
@@ -27,20 +28,6 @@ from talkhouse.ingest.declared.parsed_dialogue import (
     places_behind,
     set_aside,
     text_or_aside,
-)
-from talkhouse.ingest.declared.shapes import (
-    EMPTY,
-    KnownShapes,
-    SplitObject,
-    Wanted,
-    is_null,
-    kind_of,
-    members_of,
-    members_of_any,
-    string_of,
-    value_at,
-    wanted,
-    write_text,
 )
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.decode import BadRecord, check, decoder, last_name, literals, pointer
@@ -71,7 +58,9 @@ class DialogueFormat:
         self._messages = MessageFormat(declaration, with_parts=declaration.format != "dialogue")
         self._is_one_list = all(isinstance(step, str) for step in self._path) and not self._messages.are_lists
         self._at = pointer(*self._path)
-        self.wanted: Wanted = wanted({SYSTEM: self._system, **({_TURNS: self._path} if self._is_one_list else {})})
+        self.wanted: json_shapes.Wanted = json_shapes.wanted(
+            {SYSTEM: self._system, **({_TURNS: self._path} if self._is_one_list else {})}
+        )
 
     @property
     def columns(self) -> ListColumns | None:
@@ -89,7 +78,7 @@ class DialogueFormat:
     def _has_order(self) -> bool:
         return self._is_reversed or self._messages.turn.order is not None
 
-    def read(self, record: SplitObject) -> ParsedDialogue:
+    def read(self, record: json_shapes.SplitObject) -> ParsedDialogue:
         """Read the turns of a record; raises BadRecord GF-01."""
         dialogue = ParsedDialogue([])
         read_system(record, self._system, dialogue)
@@ -100,7 +89,7 @@ class DialogueFormat:
         dialogue.response = last_answer([turn.role for turn in dialogue.turns])
         return dialogue
 
-    def _read_list(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
+    def _read_list(self, record: json_shapes.SplitObject, dialogue: ParsedDialogue) -> None:
         raw = record.find(self._path)
         if raw is None:
             raise missing(record, self._path)
@@ -129,15 +118,15 @@ class DialogueFormat:
         opening = bytes(raw)[:1]
         if opening == b"[" and not self._are_members:
             return _ITEMS.decode(raw), None
-        members = members_of(raw) if opening == b"{" else {}
+        members = json_shapes.members_of(raw) if opening == b"{" else {}
         if members and (self._are_members or all(bytes(member)[:1] == b"{" for member in members.values())):
             return list(members.values()), list(members)
         if opening == b"{" and self._are_members:
             return [], []
         expected = "an object" if self._are_members else "a list"
-        raise BadRecord("GF-01", f"{step_text(self._path[-1])} is {kind_of(raw)}, not {expected}", self._at)
+        raise BadRecord("GF-01", f"{step_text(self._path[-1])} is {json_shapes.kind_of(raw)}, not {expected}", self._at)
 
-    def _read_far(self, record: SplitObject, dialogue: ParsedDialogue) -> None:
+    def _read_far(self, record: json_shapes.SplitObject, dialogue: ParsedDialogue) -> None:
         """Read lists inside lists, and messages that are lists; all of it stays as it is."""
         steps = enumerate(self._path)
         head = self._path[: next((place for place, step in steps if step is None or step is ...), len(self._path))]
@@ -155,7 +144,7 @@ class DialogueFormat:
 
     def _read_beside(
         self,
-        record: SplitObject,
+        record: json_shapes.SplitObject,
         count: int,
         places: Sequence[int],
         turns: Sequence[ParsedTurn],
@@ -165,7 +154,7 @@ class DialogueFormat:
         for key, path in self._beside.items():
             list_path, inside = path[: path.index(None)], path[path.index(None) + 1 :]
             raw, at = record.find(list_path), pointer(*list_path)
-            items = None if raw is None else members_of_any(json_in_cell(raw))
+            items = None if raw is None else json_shapes.members_of_any(json_in_cell(raw))
             if items is None or len(items) != count:
                 found = "there is none" if items is None else f"it has {len(items):,} items"
                 findings.append(
@@ -173,8 +162,8 @@ class DialogueFormat:
                 )
                 continue
             for place, turn in zip(places, turns, strict=True):
-                item = value_at(items[place], inside)
-                if item is None or is_null(item):
+                item = json_shapes.value_at(items[place], inside)
+                if item is None or json_shapes.is_null(item):
                     continue
                 word, _ = text_or_aside(item, f"{at}/{place}{pointer(*inside)}", f"the {key}", findings) or (None, "")
                 if key == "speaker":
@@ -190,7 +179,7 @@ class DialogueFormat:
         if self._has_bare_turns:
             order = list(range(len(items)))[:: -1 if self._is_reversed else 1]
             for place in order:
-                text = string_of(items[place], pointers[place], "a turn")
+                text = json_shapes.string_of(items[place], pointers[place], "a turn")
                 native_id = None if keys is None else keys[place]
                 dialogue.turns.append(ParsedTurn(NO_ROLE, text, pointers[place], native_id=native_id))
             return order
@@ -239,17 +228,21 @@ class DialogueFormat:
             return sorted(range(len(messages)), key=places.__getitem__)
         return in_order_of_replies(messages, skipped) if are_members else None
 
-    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(self, placeholder: str, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> bytes:
         """Return the JSON text of the turns, or of the system's text."""
         if placeholder.startswith(SYSTEM):
-            return b'""' if placeholder.endswith(EMPTY) else write_text(placeholder, stored.turns[0].text)
+            return (
+                b'""'
+                if placeholder.endswith(json_shapes.EMPTY)
+                else json_shapes.write_text(placeholder, stored.turns[0].text)
+            )
         turns = stored.turns[1:] if placeholder == _AFTERSYSTEM else stored.turns
         lines = literals(stored.loaded.extra).get(_LINES)
         return _in_lines([self._write_turn(turn, stored, shapes) for turn in turns], lines)
 
-    def _write_turn(self, turn: Turn, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def _write_turn(self, turn: Turn, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> bytes:
         if self._has_bare_turns:
-            return write_text("", turn.text)
+            return json_shapes.write_text("", turn.text)
         return self._messages.write(
             turn,
             shapes,
@@ -271,7 +264,7 @@ def json_in_cell(raw: Raw) -> Raw:
     """Return the list or object that a text has as JSON, such as a cell of CSV; anything else as it is."""
     if bytes(raw)[:1] != b'"':
         return raw
-    inner = string_of(raw, "", "").strip().encode()
+    inner = json_shapes.string_of(raw, "", "").strip().encode()
     try:
         check(inner)
     except BadRecord:
@@ -313,11 +306,11 @@ def _walk(raw: Raw, at: str, path: JsonPath) -> Iterator[tuple[Raw, str]]:
     if name is None or name is ...:
         opening, what = (b"[", "a list") if name is None else (b"{", "an object")
         if bytes(raw)[:1] != opening:
-            raise BadRecord("GF-01", f"{kind_of(raw)}, not {what}", at)
-        for key, item in members_of_any(raw).items():
+            raise BadRecord("GF-01", f"{json_shapes.kind_of(raw)}, not {what}", at)
+        for key, item in json_shapes.members_of_any(raw).items():
             yield from _walk(item, at + pointer(key), rest)
         return
-    members = members_of_any(raw)
+    members = json_shapes.members_of_any(raw)
     if name not in members:
         raise BadRecord("GF-01", f"{step_text(name)} is missing", at)
     yield from _walk(members[name], at + pointer(name), rest)
@@ -341,9 +334,9 @@ class TreeFormat:
         self._path: JsonPath = declaration.dialogue.turns or ()
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)
         self._messages = MessageFormat(declaration, turn, with_parts=False, others=[_REPLIES])
-        self.wanted: Wanted = wanted({_ROOT: self._path})
+        self.wanted: json_shapes.Wanted = json_shapes.wanted({_ROOT: self._path})
 
-    def read(self, record: SplitObject) -> ParsedDialogue:
+    def read(self, record: json_shapes.SplitObject) -> ParsedDialogue:
         """Read the turns of a record; raises BadRecord GF-01."""
         raw, at = record.find(self._path), pointer(*self._path)
         if raw is None:
@@ -388,15 +381,15 @@ class TreeFormat:
         if path is None or raw is None:
             return []
         at = message.turn.pointer + pointer(*path)
-        if is_null(raw):
+        if json_shapes.is_null(raw):
             message.taken[_REPLIES] = None
             return []
         if bytes(raw)[:1] != b"[":
-            raise BadRecord("GF-01", f"{step_text(path[-1])} is {kind_of(raw)}, not a list", at)
+            raise BadRecord("GF-01", f"{step_text(path[-1])} is {json_shapes.kind_of(raw)}, not a list", at)
         message.taken[_REPLIES] = _REPLIES
         return [(item, f"{at}/{position}") for position, item in enumerate(_ITEMS.decode(raw))]
 
-    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(self, placeholder: str, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> bytes:
         """Return the JSON text of the tree: from the last message to the first, as replies come behind."""
         below: defaultdict[int | None, list[bytes]] = defaultdict(list)
         for turn in reversed(stored.turns):

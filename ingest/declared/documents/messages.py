@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from talkhouse.ingest.declared import shapes as json_shapes
 from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, Declaration, JsonPath, TurnFields
 from talkhouse.ingest.declared.documents.document_format import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.parts import (
@@ -26,22 +27,6 @@ from talkhouse.ingest.declared.parsed_dialogue import (
     set_aside,
     text_or_aside,
 )
-from talkhouse.ingest.declared.shapes import (
-    EMPTY,
-    LITERAL,
-    KnownShapes,
-    Spelling,
-    SplitObject,
-    Wanted,
-    is_null,
-    join,
-    kind_of,
-    members_of,
-    members_of_any,
-    string_of,
-    text_of,
-    wanted,
-)
 from talkhouse.ingest.declared.speakers import NO_ROLE, Roles
 from talkhouse.ingest.declared.times import MILLISECONDS, not_a_time, read_moment, read_time, write_moment, write_time
 from talkhouse.ingest.decode import BadRecord, decoder, literals, pointer
@@ -57,7 +42,7 @@ class Message:
     fields: TurnFields | None = None
     """Where it says what, if a key has several paths."""
 
-    def __init__(self, split: SplitObject, turn: ParsedTurn) -> None:
+    def __init__(self, split: json_shapes.SplitObject, turn: ParsedTurn) -> None:
         self.split = split
         self.turn = turn
         self.taken: dict[str, str | None] = {}
@@ -79,7 +64,7 @@ def read_name(message: Message, placeholder: str, path: JsonPath | None, finding
     raw = message.split.find(path)
     if raw is None:
         return None
-    if is_null(raw):
+    if json_shapes.is_null(raw):
         message.taken[placeholder] = None
         return None
     at, what = message.turn.pointer + pointer(*path or ()), step_text((path or ("",))[-1])
@@ -96,9 +81,9 @@ def read_said_at(message: Message, path: JsonPath, form: str, findings: list[Rea
     if text is None:
         return
     placeholder = message.taken.pop("said_at") or ""
-    message.turn.said_at, how = read_time(text, form, is_number=placeholder.endswith(LITERAL))
+    message.turn.said_at, how = read_time(text, form, is_number=placeholder.endswith(json_shapes.LITERAL))
     if how is not None:
-        message.taken["said_at"] = str(Spelling("said_at", form=how))
+        message.taken["said_at"] = str(json_shapes.Spelling("said_at", form=how))
     elif message.turn.said_at is None:
         at = message.turn.pointer + pointer(*path)
         findings.append(ReaderFinding("GF-09", not_a_time(text, form), pointer=at))
@@ -116,10 +101,10 @@ def read_place(
     """
     raw, at = message.split.find(path), message.turn.pointer + pointer(*path)
     if raw is None or bytes(raw)[:1] in (b"{", b"[", b"n"):
-        found = "missing" if raw is None else kind_of(raw)
+        found = "missing" if raw is None else json_shapes.kind_of(raw)
         findings.append(set_aside(f"{step_text(path[-1])} is {found}: the turn stays behind the one before it", at))
         return None
-    text, _ = text_of(raw, at, "the place")
+    text, _ = json_shapes.text_of(raw, at, "the place")
     try:
         place = Decimal(text)
         if place.is_finite():
@@ -140,15 +125,15 @@ def read_place(
 def read_ms(message: Message, placeholder: str, path: JsonPath, form: str, findings: list[ReaderFinding]) -> int | None:
     """Read a moment in a recording; GF-09 where that has another form."""
     raw = message.split.find(path)
-    if raw is None or is_null(raw):
+    if raw is None or json_shapes.is_null(raw):
         if raw is not None:
             message.taken[placeholder] = None
         return None
     at = message.turn.pointer + pointer(*path)
-    text, suffix = (bytes(raw).decode(), "") if bytes(raw)[:1] in _INNER else text_of(raw, at, placeholder)
+    text, suffix = (bytes(raw).decode(), "") if bytes(raw)[:1] in _INNER else json_shapes.text_of(raw, at, placeholder)
     value, how = read_moment(text, form)
     if how is not None:
-        message.taken[placeholder] = str(Spelling(placeholder, suffix == LITERAL, how))
+        message.taken[placeholder] = str(json_shapes.Spelling(placeholder, suffix == json_shapes.LITERAL, how))
     elif value is None and text:
         findings.append(ReaderFinding("GF-09", not_a_time(text, form or "a whole number"), pointer=at))
     return value
@@ -158,26 +143,26 @@ SYSTEM = "system"
 """The placeholder, and the role, of a system's text that is a member next to the turns."""
 
 
-def read_system(record: SplitObject, path: JsonPath | None, dialogue: ParsedDialogue) -> None:
+def read_system(record: json_shapes.SplitObject, path: JsonPath | None, dialogue: ParsedDialogue) -> None:
     """Make the system's text the first turn; one of another type stays where it is."""
     raw = record.find(path)
     if raw is None:
         return
-    if is_null(raw):
+    if json_shapes.is_null(raw):
         dialogue.taken[SYSTEM] = None
         return
     at = pointer(*path or ())
     if bytes(raw)[:1] != b'"':
-        detail = f"{step_text((path or ('',))[-1])} is {kind_of(raw)}, not a text"
+        detail = f"{step_text((path or ('',))[-1])} is {json_shapes.kind_of(raw)}, not a text"
         dialogue.findings.append(set_aside(detail, at))
         return
-    text = string_of(raw, at, "it")
-    dialogue.taken[SYSTEM] = SYSTEM if text else SYSTEM + EMPTY
+    text = json_shapes.string_of(raw, at, "it")
+    dialogue.taken[SYSTEM] = SYSTEM if text else SYSTEM + json_shapes.EMPTY
     if text:
         dialogue.turns.append(ParsedTurn(SYSTEM, text, at))
 
 
-def missing(split: SplitObject, path: JsonPath, at: str = "") -> BadRecord:
+def missing(split: json_shapes.SplitObject, path: JsonPath, at: str = "") -> BadRecord:
     """Return the error for a missing member, at the object that does not have it; ``at`` is where ``split`` is."""
     depth = split.depth(path)
     return BadRecord("GF-01", f"{step_text(path[depth])} is missing", at + pointer(*path[:depth]))
@@ -192,7 +177,7 @@ _ITEMS = decoder(list[Raw])
 _INNER = (b"[", b"{")
 
 
-def required(record: SplitObject, path: JsonPath, at: str = "") -> Raw:
+def required(record: json_shapes.SplitObject, path: JsonPath, at: str = "") -> Raw:
     """Return the JSON text at a path inside an object, which is at ``at`` itself; BadRecord GF-01 without it."""
     raw = record.find(path)
     if raw is None:
@@ -203,7 +188,7 @@ def required(record: SplitObject, path: JsonPath, at: str = "") -> Raw:
 def items_of(raw: Raw, at: str, what: str) -> list[Raw]:
     """Return the items of a list; BadRecord GF-01 where it is none; ``what`` is called so there."""
     if bytes(raw)[:1] != b"[":
-        raise BadRecord("GF-01", f"{what} is {kind_of(raw)}, not a list", at)
+        raise BadRecord("GF-01", f"{what} is {json_shapes.kind_of(raw)}, not a list", at)
     items: list[Raw] = _ITEMS.decode(raw)
     return items
 
@@ -262,11 +247,11 @@ class MessageFormat:
             "start_ms": self.turn.start_ms,
             "end_ms": self.turn.end_ms,
         }
-        own = wanted({**paths, **{key: getattr(self.turn, key) for key in others}})
+        own = json_shapes.wanted({**paths, **{key: getattr(self.turn, key) for key in others}})
         self.parts: frozenset[str] = frozenset(MEMBERS.keys() - own.keys()) if with_parts else frozenset()
         self.null_is_text = with_parts
         """Whether a text of null means that there is none, as in messages that have parts instead."""
-        self._wanted: Wanted = {**{name: name for name in self.parts}, **own}
+        self._wanted: json_shapes.Wanted = {**{name: name for name in self.parts}, **own}
         self._text_key = (self.turn.text or (None,))[0]
         self._may_be_bare = declaration.format in ("chat", "sharegpt", "dialogue")
         self._names = (self.turn.speaker, declaration.speaker.name, declaration.speaker.is_bot)
@@ -294,13 +279,13 @@ class MessageFormat:
         """Read a message, but do not yet decide what is left of it: a reply's turn and what the caller takes."""
         if bytes(raw)[:1] != (b"[" if self.are_lists else b"{"):
             raise BadRecord("GF-01", self._no_object(raw), at)
-        members = members_of_any(raw) if self.are_lists else members_of(raw)
+        members = json_shapes.members_of_any(raw) if self.are_lists else json_shapes.members_of(raw)
         if self._of_paths is not None:
             reader = self._of_paths.reader(members)
             message = reader.open(raw, at, findings)
             message.fields = reader.turn
             return message
-        message = Message(SplitObject(members, self._wanted), ParsedTurn(NO_ROLE, "", at))
+        message = Message(json_shapes.SplitObject(members, self._wanted), ParsedTurn(NO_ROLE, "", at))
         if self.turn.role is not None:
             self._read_role(message, self.turn.role, findings)
         self._read_parts(message, findings)
@@ -316,47 +301,49 @@ class MessageFormat:
         Without a text it is none either where it has its place among replies (``reply_to``).
         """
         if bytes(raw)[:1] != b"{":
-            return is_null(raw)
-        split, paths = SplitObject(members_of(raw), {}), self._text_paths
-        if any(name in self.parts and not is_null(member) for name, member in split.members.items()):
+            return json_shapes.is_null(raw)
+        split, paths = json_shapes.SplitObject(json_shapes.members_of(raw), {}), self._text_paths
+        if any(name in self.parts and not json_shapes.is_null(member) for name, member in split.members.items()):
             return False
         texts = [found for path in paths if (found := split.find(path)) is not None]
-        if any(not is_null(text) for text in texts):
+        if any(not json_shapes.is_null(text) for text in texts):
             return False
         holders = (split.find(path[:-1]) for path in paths if len(path) > 1)
-        has_no_holder = all(len(path) > 1 for path in paths) and all(h is None or is_null(h) for h in holders)
+        has_no_holder = all(len(path) > 1 for path in paths) and all(
+            h is None or json_shapes.is_null(h) for h in holders
+        )
         return has_no_holder or self.turn.reply_to is not None
 
     def is_said(self, raw: Raw) -> bool:
         """Whether what is no message has something there where one would have its text."""
-        split = SplitObject(members_of_any(raw), {})
+        split = json_shapes.SplitObject(json_shapes.members_of_any(raw), {})
         holders = (split.find(path[:-1]) for path in self._text_paths if len(path) > 1)
-        return any(holder is not None and not is_null(holder) for holder in holders)
+        return any(holder is not None and not json_shapes.is_null(holder) for holder in holders)
 
     def reply_of(self, raw: Raw, key: str) -> dict[str, str | None]:
         """Return the id of what is no message, or else its name ``key``, and the id of what it is an answer to."""
-        members = members_of_any(raw)
+        members = json_shapes.members_of_any(raw)
         if self._of_paths is not None:
             return self._of_paths.reader(members).reply_of(raw, key)
-        message = Message(SplitObject(members, {}), ParsedTurn(NO_ROLE, "", ""))
+        message = Message(json_shapes.SplitObject(members, {}), ParsedTurn(NO_ROLE, "", ""))
         own = read_name(message, "native_id", self.turn.id, []) if self.turn.id is not None else key
         above = read_name(message, "reply_to", self.turn.reply_to, [])
         return {} if own is None else {own: above}
 
     def _no_object(self, raw: Raw) -> str:
         """Return the problem with a turn that is no object, and for a text the declaration that would accept it."""
-        problem = f"a turn is {kind_of(raw)}, not {'a list' if self.are_lists else 'an object'}"
+        problem = f"a turn is {json_shapes.kind_of(raw)}, not {'a list' if self.are_lists else 'an object'}"
         if bytes(raw)[:1] != b'"':
             return problem
         advice = '; where all turns are texts, [turn] text = "$"' if self._may_be_bare else ""
-        return f"{problem}: {string_of(raw, '', '')!r:.80}{advice}"
+        return f"{problem}: {json_shapes.string_of(raw, '', '')!r:.80}{advice}"
 
     def _read_role(self, message: Message, path: JsonPath, findings: list[ReaderFinding]) -> None:
         raw, parsed = message.split.find(path), message.turn
         if raw is None:
             raise missing(message.split, path, parsed.pointer)
         at = parsed.pointer + pointer(*path)
-        word = string_of(raw, at, step_text(path[-1]))
+        word = json_shapes.string_of(raw, at, step_text(path[-1]))
         parsed.role = self.roles.role_of(word)
         if word == FUNCTION_CALL:
             parsed.kind = FUNCTION_CALL
@@ -376,7 +363,7 @@ class MessageFormat:
             if name == self._text_key:
                 pieces += self._read_text(message, findings)
             elif name in self.parts:
-                if is_null(raw):
+                if json_shapes.is_null(raw):
                     message.taken[name] = None
                 elif (read := read_member(name, raw)) is not None:
                     message.taken[name] = name
@@ -397,7 +384,7 @@ class MessageFormat:
             return []
         match bytes(raw)[:1]:
             case b'"':
-                parsed.text = string_of(raw, parsed.pointer, self._field)
+                parsed.text = json_shapes.string_of(raw, parsed.pointer, self._field)
                 message.taken["text"] = "text"
             case b"n":
                 message.taken["text"] = None
@@ -409,7 +396,7 @@ class MessageFormat:
                 at = parsed.pointer + pointer(*path)
                 findings.append(set_aside(f"{step_text(path[-1])} is an object, not a text", at))
             case _:
-                detail = f"{step_text(path[-1])} is {kind_of(raw)}, neither a text nor a list of parts"
+                detail = f"{step_text(path[-1])} is {json_shapes.kind_of(raw)}, neither a text nor a list of parts"
                 raise BadRecord("GF-01", detail, parsed.pointer + pointer(*path))
         return []
 
@@ -418,7 +405,7 @@ class MessageFormat:
         speaker, path, bot_path = self._names
         parsed.speaker = read_name(message, "speaker", speaker, findings)
         name, is_bot = split.find(path), split.find(bot_path)
-        if name is not None and not is_null(name):
+        if name is not None and not json_shapes.is_null(name):
             at = parsed.pointer + pointer(*path or ())
             parsed.speaker_name, _ = text_or_aside(name, at, "the name", findings) or (None, "")
         if is_bot is not None:
@@ -448,7 +435,7 @@ class MessageFormat:
     def write(
         self,
         turn: Turn,
-        shapes: KnownShapes,
+        shapes: json_shapes.KnownShapes,
         *,
         parts: Sequence[Part] = (),
         speaker: Speaker | None = None,
@@ -460,7 +447,7 @@ class MessageFormat:
         others, shape = others or {}, shapes.shape("message", extra)
 
         def fill(placeholder: str) -> bytes:
-            spelling = Spelling.read(placeholder)
+            spelling = json_shapes.Spelling.read(placeholder)
             column = spelling.column
             if column in others:
                 return others[column]
@@ -476,7 +463,7 @@ class MessageFormat:
                 return spelling.write(write_moment(getattr(turn, column), spelling.form))
             return spelling.write(self._text(column, turn, speaker, turns))
 
-        return join(shape, extra, fill)
+        return json_shapes.join(shape, extra, fill)
 
     def _text(self, column: str, turn: Turn, speaker: Speaker | None, turns: Sequence[Turn]) -> str:
         match column:

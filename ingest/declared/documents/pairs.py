@@ -8,6 +8,7 @@ from functools import partial
 import msgspec
 from msgspec import Raw
 
+from talkhouse.ingest.declared import shapes as json_shapes
 from talkhouse.ingest.declared.declaration.forms import PAIR_ROLES
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
 from talkhouse.ingest.declared.documents.document_format import FallbackReaders, has_fallbacks
@@ -15,19 +16,6 @@ from talkhouse.ingest.declared.documents.messages import CHAT, SYSTEM, items_of,
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.transcript import Answers
 from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, ParsedTurn, set_aside
-from talkhouse.ingest.declared.shapes import (
-    EMPTY,
-    KnownShapes,
-    Members,
-    SplitObject,
-    Wanted,
-    is_null,
-    join,
-    kind_of,
-    members_of,
-    string_of,
-    wanted,
-)
 from talkhouse.ingest.decode import BadRecord, literals, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.ingest.rows import Turn
@@ -63,7 +51,7 @@ class PairReader:
         self._places = {placeholder: pointer(*path) for placeholder, path in self._paths.items()}
         self._history: JsonPath = () if in_list else pair.history or ()
         self._answers = None if in_list else Answers(replace(declaration, roles={}), CHAT)
-        self.wanted: Wanted = wanted({**self._paths, "history": self._history})
+        self.wanted: json_shapes.Wanted = json_shapes.wanted({**self._paths, "history": self._history})
 
     @property
     def columns(self) -> frozenset[str] | None:
@@ -73,7 +61,7 @@ class PairReader:
             return None
         return frozenset(str(path[0]) for path in self._paths.values() if path)
 
-    def read(self, record: SplitObject, at: str = "") -> ParsedPair:
+    def read(self, record: json_shapes.SplitObject, at: str = "") -> ParsedPair:
         """Read the object at a pointer; BadRecord GF-01 without prompt or response, or where a type is another."""
         pair = ParsedPair()
         spoken = {placeholder: self._turns_of(record, placeholder, at, pair) for placeholder in PAIR_ROLES}
@@ -100,32 +88,34 @@ class PairReader:
             pair.findings.append(ReaderFinding("GF-03", "the response is empty", pointer=place))
         return pair
 
-    def _turns_of(self, record: SplitObject, placeholder: str, at: str, pair: ParsedPair) -> list[ParsedTurn]:
+    def _turns_of(
+        self, record: json_shapes.SplitObject, placeholder: str, at: str, pair: ParsedPair
+    ) -> list[ParsedTurn]:
         """Return the turns of a member; none where it is empty or missing, which ``taken`` records."""
         path = self._paths[placeholder]
         raw = required(record, path, at) if placeholder in _REQUIRED else record.find(path)
         if raw is None:
             return []
-        if is_null(raw):
+        if json_shapes.is_null(raw):
             pair.taken[placeholder] = None
             return []
         at += self._places[placeholder]
         if self._answers is not None and placeholder in _REQUIRED and self._answers.has_messages(raw):
             return self._answers.read(raw, at, self._roles[placeholder], pair.findings).turns
         if placeholder == "system" and bytes(raw)[:1] != b'"':
-            pair.findings.append(set_aside(f"the system's text is {kind_of(raw)}, not a text", at))
+            pair.findings.append(set_aside(f"the system's text is {json_shapes.kind_of(raw)}, not a text", at))
             return []
-        text = string_of(raw, at, f"the {placeholder}")
+        text = json_shapes.string_of(raw, at, f"the {placeholder}")
         if not text:
-            pair.taken[placeholder] = placeholder + EMPTY
+            pair.taken[placeholder] = placeholder + json_shapes.EMPTY
         return [ParsedTurn(self._roles[placeholder], text, at)] if text else []
 
-    def _read_history(self, record: SplitObject, pair: ParsedPair) -> list[ParsedTurn] | None:
+    def _read_history(self, record: json_shapes.SplitObject, pair: ParsedPair) -> list[ParsedTurn] | None:
         """Return the turns of the history, empty ones too, or None if there is none, or something else."""
         raw = record.find(self._history)
         if raw is None:
             return None
-        if is_null(raw):
+        if json_shapes.is_null(raw):
             pair.taken["history"] = None
             return None
         try:
@@ -144,11 +134,15 @@ class PairReader:
                 raise BadRecord("GF-01", detail, f"{at}/{place}")
             for which, (text, role) in enumerate(zip(texts, ("prompt", "response"), strict=True)):
                 where = f"{at}/{place}/{which}"
-                content = "" if is_null(text) else string_of(text, where, "a text of the history")
+                content = (
+                    "" if json_shapes.is_null(text) else json_shapes.string_of(text, where, "a text of the history")
+                )
                 turns.append(ParsedTurn(self._roles[role], content, where))
         return turns
 
-    def write(self, placeholder: str, turns: Sequence[Turn], stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(
+        self, placeholder: str, turns: Sequence[Turn], stored: StoredRecord, shapes: json_shapes.KnownShapes
+    ) -> bytes:
         """Return the JSON text of a placeholder, which is filled from some of the pair's turns."""
         match = _TURNS.fullmatch(placeholder)
         if match is None:
@@ -187,29 +181,29 @@ class Pairs:
             if each and has_fallbacks(inside)
             else None
         )
-        self.wanted: Wanted = wanted({_EACH: self._each}) if each else self._pairs.wanted
+        self.wanted: json_shapes.Wanted = json_shapes.wanted({_EACH: self._each}) if each else self._pairs.wanted
         self.columns = None if each else self._pairs.columns
 
-    def read(self, record: SplitObject) -> ParsedDialogue:
+    def read(self, record: json_shapes.SplitObject) -> ParsedDialogue:
         """Make the turns; BadRecord GF-01 where prompt or response is missing, or anything is of another type."""
         if self._each:
             return self._read_each(record)
         pair = self._pairs.read(record)
         return ParsedDialogue(pair.turns, taken=pair.taken, findings=pair.findings, response=pair.response)
 
-    def _read_each(self, record: SplitObject) -> ParsedDialogue:
+    def _read_each(self, record: json_shapes.SplitObject) -> ParsedDialogue:
         """Read a list of pairs; the first turn of each has what else its object says."""
         at = pointer(*self._each)
         dialogue = ParsedDialogue([])
-        messages: dict[int, Members] = {}
+        messages: dict[int, json_shapes.Members] = {}
         is_whole = True
         for place, raw in enumerate(items_of(required(record, self._each), at, "the list of pairs")):
             here = f"{at}/{place}"
             if bytes(raw)[:1] != b"{":
-                raise BadRecord("GF-01", f"a pair is {kind_of(raw)}, not an object", here)
-            members_of_pair = members_of(raw)
+                raise BadRecord("GF-01", f"a pair is {json_shapes.kind_of(raw)}, not an object", here)
+            members_of_pair = json_shapes.members_of(raw)
             pairs = self._pairs if self._of_paths is None else self._of_paths.reader(members_of_pair)
-            item = SplitObject(members_of_pair, pairs.wanted)
+            item = json_shapes.SplitObject(members_of_pair, pairs.wanted)
             pair = pairs.read(item, here)
             dialogue.findings += pair.findings
             rest: dict[str, Raw] = {}
@@ -230,20 +224,20 @@ class Pairs:
                 turn.shape = turn.extra = None
         return dialogue
 
-    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(self, placeholder: str, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> bytes:
         """Return a text, a history or messages, or the list of all pairs."""
         if placeholder == _EACH:
             return write_list(list(self._write_each(stored, shapes)))
         return self._pairs.write(placeholder, stored.turns, stored, shapes)
 
-    def _write_each(self, stored: StoredRecord, shapes: KnownShapes) -> Iterator[bytes]:
+    def _write_each(self, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> Iterator[bytes]:
         place = 0
         while place < len(stored.turns):
             extra = literals(stored.turns[place].extra)
             shape = shapes.shape("message", extra)
             turns = stored.turns[place : place + count_turns(shape)]
             place += len(turns)
-            yield join(shape, extra, partial(self._pairs.write, turns=turns, stored=stored, shapes=shapes))
+            yield json_shapes.join(shape, extra, partial(self._pairs.write, turns=turns, stored=stored, shapes=shapes))
 
 
 _LISTS = {"prompts": "prompt", "responses": "response"}
@@ -263,10 +257,10 @@ class ZippedPairs:
         self._roles = {name: {**PAIR_ROLES, **declaration.roles}[key] for name, key in _LISTS.items()}
         self._lists: dict[str, JsonPath] = {"prompts": lists.prompts, "responses": lists.responses}
         self._inner: dict[str, JsonPath] = {"prompts": pair.prompt or (), "responses": pair.response or ()}
-        self._of_item = {name: wanted({_TEXT: path}) for name, path in self._inner.items()}
-        self.wanted: Wanted = wanted({SYSTEM: self._system, **self._lists})
+        self._of_item = {name: json_shapes.wanted({_TEXT: path}) for name, path in self._inner.items()}
+        self.wanted: json_shapes.Wanted = json_shapes.wanted({SYSTEM: self._system, **self._lists})
 
-    def read(self, record: SplitObject) -> ParsedDialogue:
+    def read(self, record: json_shapes.SplitObject) -> ParsedDialogue:
         """Make the turns; BadRecord GF-01 for a list that is none, more responses than prompts, and an odd item."""
         dialogue = ParsedDialogue([], messages={})
         read_system(record, self._system, dialogue)
@@ -279,7 +273,7 @@ class ZippedPairs:
         if answers > count:
             raise BadRecord("GF-01", f"{answers:,} responses for {count:,} prompts", f"{at}/{count}")
         is_whole = True
-        messages: dict[int, Members] = {}
+        messages: dict[int, json_shapes.Members] = {}
         for place in range(count):
             for name, items in lists.items():
                 if place < answers or name == "prompts":
@@ -304,29 +298,29 @@ class ZippedPairs:
                 turn.shape = turn.extra = None
         return dialogue
 
-    def _turn(self, name: str, raw: Raw, place: int) -> tuple[ParsedTurn, Members | None]:
+    def _turn(self, name: str, raw: Raw, place: int) -> tuple[ParsedTurn, json_shapes.Members | None]:
         path, at = self._inner[name], f"{pointer(*self._lists[name])}/{place}"
         if not path:
-            return ParsedTurn(self._roles[name], string_of(raw, at, f"an item of the {name}"), at), None
+            return ParsedTurn(self._roles[name], json_shapes.string_of(raw, at, f"an item of the {name}"), at), None
         if bytes(raw)[:1] != b"{":
-            raise BadRecord("GF-01", f"an item of the {name} is {kind_of(raw)}, not an object", at)
-        item = SplitObject(members_of(raw), self._of_item[name])
-        text = string_of(required(item, path, at), at + pointer(*path), f"an item of the {name}")
+            raise BadRecord("GF-01", f"an item of the {name} is {json_shapes.kind_of(raw)}, not an object", at)
+        item = json_shapes.SplitObject(json_shapes.members_of(raw), self._of_item[name])
+        text = json_shapes.string_of(required(item, path, at), at + pointer(*path), f"an item of the {name}")
         extra: dict[str, Raw] = {}
         shape = item.shape({_TEXT: _TEXT}, extra)
         return ParsedTurn(self._roles[name], text, at, shape=shape, extra=extra or None), item.members
 
-    def write(self, placeholder: str, stored: StoredRecord, shapes: KnownShapes) -> bytes:
+    def write(self, placeholder: str, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> bytes:
         """Return the system's text, or one of the lists."""
         if placeholder.startswith(SYSTEM):
-            return b'""' if placeholder.endswith(EMPTY) else msgspec.json.encode(stored.turns[0].text)
+            return b'""' if placeholder.endswith(json_shapes.EMPTY) else msgspec.json.encode(stored.turns[0].text)
         return write_list(list(self._write_items(placeholder, stored, shapes)))
 
-    def _write_items(self, name: str, stored: StoredRecord, shapes: KnownShapes) -> Iterator[bytes]:
+    def _write_items(self, name: str, stored: StoredRecord, shapes: json_shapes.KnownShapes) -> Iterator[bytes]:
         for turn in stored.turns:
             if turn.role == self._roles[name]:
                 yield self._item(turn, shapes) if self._inner[name] else msgspec.json.encode(turn.text)
 
-    def _item(self, turn: Turn, shapes: KnownShapes) -> bytes:
+    def _item(self, turn: Turn, shapes: json_shapes.KnownShapes) -> bytes:
         extra = literals(turn.extra)
-        return join(shapes.shape("message", extra), extra, lambda _: msgspec.json.encode(turn.text))
+        return json_shapes.join(shapes.shape("message", extra), extra, lambda _: msgspec.json.encode(turn.text))

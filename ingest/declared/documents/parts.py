@@ -10,22 +10,8 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Raw, Struct
 
+from talkhouse.ingest.declared import shapes as json_shapes
 from talkhouse.ingest.declared.parsed_dialogue import ParsedPart
-from talkhouse.ingest.declared.shapes import (
-    LITERAL,
-    KnownShapes,
-    Members,
-    Spelling,
-    SplitObject,
-    Wanted,
-    is_null,
-    join,
-    kind_of,
-    members_of,
-    string_of,
-    text_of,
-    write_text,
-)
 from talkhouse.ingest.decode import BadRecord, check_depth, decoder, literals
 from talkhouse.ingest.rows import Part
 from talkhouse.schema.toml_files import toml_of
@@ -62,14 +48,14 @@ def read_content(items: Sequence[Raw], field: str, at: str) -> tuple[str, list[P
         match bytes(raw)[:1]:
             case b'"':
                 piece = ParsedPart(field, "text", shape=BARE)
-                text = string_of(raw, at, "a part")
+                text = json_shapes.string_of(raw, at, "a part")
             case b"{":
-                members = members_of(raw)
+                members = json_shapes.members_of(raw)
                 piece = read_part(members, field, _kind_of_content(members))
                 if piece.kind == "text":
                     text, piece.text = piece.text or "", None
             case _:
-                detail = f"a part is {kind_of(raw)}, neither a text nor an object"
+                detail = f"a part is {json_shapes.kind_of(raw)}, neither a text nor an object"
                 raise BadRecord("GF-01", detail, f"{at}/{position}")
         if text is not None:
             piece.start_index, piece.end_index = len(whole), len(whole) + len(text)
@@ -78,7 +64,7 @@ def read_content(items: Sequence[Raw], field: str, at: str) -> tuple[str, list[P
     return whole, pieces
 
 
-def _kind_of_content(members: Members) -> str:
+def _kind_of_content(members: json_shapes.Members) -> str:
     raw = members.get("type")
     kind = KIND_OF_TYPE.get(_STRING.decode(raw)) if raw is not None and bytes(raw)[:1] == b'"' else None
     if kind is not None:
@@ -88,17 +74,17 @@ def _kind_of_content(members: Members) -> str:
     return "uri" if members.keys() & {"url", "uri", "image_url", "video_url", "audio_url"} else "file"
 
 
-def read_part(members: Members, field: str, kind: str) -> ParsedPart:
+def read_part(members: json_shapes.Members, field: str, kind: str) -> ParsedPart:
     """Read an object that is a part of this kind."""
     piece, extra = ParsedPart(field, kind), dict[str, Raw]()
-    split = SplitObject(members, _wanted(members, kind))
+    split = json_shapes.SplitObject(members, _wanted(members, kind))
     taken: dict[str, str | None] = {}
     for placeholder, raw in split.placeholders.items():
-        if is_null(raw):
+        if json_shapes.is_null(raw):
             taken[placeholder] = None
         elif bytes(raw)[:1] in (b"{", b"["):
             if placeholder == "arguments":
-                piece.arguments, taken[placeholder] = bytes(raw).decode(), placeholder + LITERAL
+                piece.arguments, taken[placeholder] = bytes(raw).decode(), placeholder + json_shapes.LITERAL
         else:
             _take(piece, placeholder, raw, taken)
     piece.shape = split.shape(taken, extra)
@@ -108,7 +94,7 @@ def read_part(members: Members, field: str, kind: str) -> ParsedPart:
     return piece
 
 
-def _wanted(members: Members, kind: str) -> Wanted:
+def _wanted(members: json_shapes.Members, kind: str) -> json_shapes.Wanted:
     want: dict[str, Placeholder] = {}
     used: set[str] = set()
     for name, placeholder in COLUMNS[kind].items():
@@ -125,7 +111,7 @@ def _wanted(members: Members, kind: str) -> Wanted:
 
 
 def _take(piece: ParsedPart, column: str, raw: Raw, taken: dict[str, str | None]) -> None:
-    text, suffix = text_of(raw, "", column)
+    text, suffix = json_shapes.text_of(raw, "", column)
     match column:
         case "arguments":
             if suffix or is_json(text):
@@ -150,17 +136,17 @@ def is_json(text: str) -> bool:
     return True
 
 
-def write_part(row: Part, text: str, shapes: KnownShapes) -> bytes:
+def write_part(row: Part, text: str, shapes: json_shapes.KnownShapes) -> bytes:
     """Return the JSON text of a part that is an object or an item of a list; ``text`` is its turn's."""
     extra = literals(row.extra)
     shape = shapes.shape("part", extra)
 
     def fill(placeholder: str) -> bytes:
-        spelling = Spelling.read(placeholder)
+        spelling = json_shapes.Spelling.read(placeholder)
         is_place = spelling.column == "text" and row.start_index is not None
         return spelling.write(text[row.start_index : row.end_index] if is_place else getattr(row, spelling.column))
 
-    return fill("text") if shape == BARE else join(shape, extra, fill)
+    return fill("text") if shape == BARE else json_shapes.join(shape, extra, fill)
 
 
 def write_list(items: Sequence[bytes]) -> bytes:
@@ -180,7 +166,7 @@ _KIND_OF_MEMBER: Mapping[str, str] = {
 }
 """Members of a message other than its content -> kind of the parts that they are."""
 
-MEMBERS: Wanted = {name: name for name in _KIND_OF_MEMBER}
+MEMBERS: json_shapes.Wanted = {name: name for name in _KIND_OF_MEMBER}
 """What parts take of a message; the placeholders are called as the members."""
 
 _TEXTS = frozenset({"reasoning_content", "reasoning", "thinking", "refusal", "tool_call_id"})
@@ -216,7 +202,7 @@ def read_member(name: str, raw: Raw) -> list[ParsedPart] | None:
         if all(bytes(call)[:1] == b"{" for call in calls):
             return [_read_call(call, name) for call in calls]
     if opening == b"{" and name in _OBJECTS:
-        members = members_of(raw)
+        members = json_shapes.members_of(raw)
         return [read_part(members, name, "file" if name == "audio" and "data" not in members else kind)]
     return None
 
@@ -231,13 +217,13 @@ def _read_call(raw: Raw, field: str) -> ParsedPart:
         name, arguments = call.function.name, call.function.arguments
         if is_json(arguments):
             return ParsedPart(field, "tool_call", name=name, call_id=call.id, arguments=arguments, shape=_CALL_SHAPE)
-    return read_part(members_of(raw), field, "tool_call")
+    return read_part(json_shapes.members_of(raw), field, "tool_call")
 
 
-def write_member(name: str, parts: Sequence[Part], text: str, shapes: KnownShapes) -> bytes:
+def write_member(name: str, parts: Sequence[Part], text: str, shapes: json_shapes.KnownShapes) -> bytes:
     """Return the JSON text of a member of ``MEMBERS``, from the turn's parts of that field."""
     if name in _TEXTS:
         value = parts[0].call_id if name == "tool_call_id" else parts[0].text
-        return write_text(name, value or "")
+        return json_shapes.write_text(name, value or "")
     pieces = [write_part(part, text, shapes) for part in parts]
     return pieces[0] if name in _OBJECTS else write_list(pieces)

@@ -8,6 +8,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import WHOLE, Declaration, RecordForm, which
 from talkhouse.ingest.declared.declaration.table import path_text
+from talkhouse.ingest.declared.record_files import json_files, repaired
 from talkhouse.ingest.declared.record_files.content import (
     Envelope,
     FileContent,
@@ -19,19 +20,6 @@ from talkhouse.ingest.declared.record_files.content import (
     packed,
 )
 from talkhouse.ingest.declared.record_files.csv_files import CsvRecords, write_csv_records, write_csv_rows
-from talkhouse.ingest.declared.record_files.json_files import (
-    JsonDocument,
-    JsonLines,
-    write_json_document,
-    write_json_lines,
-)
-from talkhouse.ingest.declared.record_files.repaired import (
-    REPAIRED_LINES,
-    RepairedContent,
-    RepairedRecords,
-    as_published,
-    lines_as_published,
-)
 from talkhouse.ingest.declared.record_files.text_files import TextRecords, write_lines, write_text_records
 from talkhouse.ingest.decode import BadRecord, decoder
 from talkhouse.ingest.sources import BOM, JSON_LINES, SourceFile
@@ -58,7 +46,7 @@ def open_records(file: SourceFile, declaration: Declaration, record: RecordForm 
     entry = which(declaration, str(file.path).partition("/")[2])
     if entry is None or entry.repair is None or ending(file.path) not in (*JSON, *JSON_LINES):
         return _opened(content_of(file, declaration), declaration, record)
-    return RepairedRecords(_opened(FileContent(file), declaration, record), entry.repair)
+    return repaired.RepairedRecords(_opened(FileContent(file), declaration, record), entry.repair)
 
 
 def content_of(file: SourceFile, declaration: Declaration) -> FileContent:
@@ -71,7 +59,7 @@ def content_of(file: SourceFile, declaration: Declaration) -> FileContent:
         return FileContent(file)
     if ending(file.path) in PARQUET:
         raise BadRecord("GF-14", f"repair = {entry.repair!r} is for JSON, CSV and text files, not for Parquet")
-    return RepairedContent(file, entry.repair)
+    return repaired.RepairedContent(file, entry.repair)
 
 
 def _opened(content: FileContent, declaration: Declaration, record: RecordForm | None) -> RecordFile:
@@ -80,9 +68,9 @@ def _opened(content: FileContent, declaration: Declaration, record: RecordForm |
     if kind not in JSON and kind in (*ENDINGS, *TEXTS) and isinstance(form, tuple):
         raise BadRecord("GF-14", f"record = {path_text(form)!r} leads into a JSON document (.json), which this is not")
     if kind in JSON_LINES:
-        return JsonLines(content)
+        return json_files.JsonLines(content)
     if kind in JSON:
-        return JsonDocument(content, form)
+        return json_files.JsonDocument(content, form)
     if kind in CSV:
         return CsvRecords(content, declaration.dialect)
     if kind in TEXTS:
@@ -111,11 +99,11 @@ def write_records(envelope: Envelope, records: Iterable[WrittenRecord], path: Pu
     order and values, CSV and text to the byte.
     """
     layout, kind = layout_of(envelope), ending(path)
-    records = (as_published(layout, record, index) for index, record in enumerate(records))
+    records = (repaired.as_published(layout, record, index) for index, record in enumerate(records))
     if kind in JSON_LINES:
-        pieces = write_json_lines(layout, records)
+        pieces = json_files.write_json_lines(layout, records)
     elif kind in JSON:
-        pieces = write_json_document(layout, records)
+        pieces = json_files.write_json_document(layout, records)
     elif kind in CSV:
         pieces = write_csv_records(layout, records, path)
     elif kind in TEXTS:
@@ -149,8 +137,8 @@ def layout_of(envelope: Envelope) -> dict[str, Raw]:
 
 
 def _file(layout: dict[str, Raw], pieces: Iterator[bytes], path: PurePosixPath) -> Iterator[bytes]:
-    if REPAIRED_LINES in layout:
-        pieces = lines_as_published(layout, pieces)
+    if repaired.REPAIRED_LINES in layout:
+        pieces = repaired.lines_as_published(layout, pieces)
     if "bom" in layout:
         pieces = chain([BOM], pieces)
     return packed(pieces) if is_packed(path) else pieces

@@ -11,19 +11,7 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import Dialect
-from talkhouse.ingest.declared.record_files.content import (
-    LINE_END,
-    BadRawRecord,
-    FileContent,
-    Gaps,
-    RawRecord,
-    RecordFile,
-    RowTable,
-    WrittenRecord,
-    WrittenRow,
-    ending,
-    with_gaps,
-)
+from talkhouse.ingest.declared.record_files import content as record_content
 from talkhouse.ingest.declared.record_files.csv_cells import (
     FIELD,
     MOST_MIXED,
@@ -42,7 +30,7 @@ _BLOCK = 4_000_000
 class Blocks:
     """The text of a file, block by block, each of whole lines."""
 
-    def __init__(self, content: FileContent) -> None:
+    def __init__(self, content: record_content.FileContent) -> None:
         self._content = content
         self._line = 0
         self._blocks = self._read()
@@ -104,18 +92,18 @@ _LOOKED_AT = 200
 
 def delimiter_by_ending(path: PurePosixPath) -> str:
     """Return the delimiter of a file for which none is declared."""
-    return "\t" if ending(path) == ".tsv" else ","
+    return "\t" if record_content.ending(path) == ".tsv" else ","
 
 
 class CsvRows:
     """A file of rows on its way in, block by block; it can be read once."""
 
-    def __init__(self, content: FileContent, dialect: Dialect) -> None:
+    def __init__(self, content: record_content.FileContent, dialect: Dialect) -> None:
         """Read the header, if there is one; raises BadRecord GF-13 or TH-02 for a file that begins with none."""
         self._content = content
         self._default = delimiter_by_ending(content.file.path)
-        self._gaps, self._gap = Gaps(), ""
-        self._line_end = LINE_END
+        self._gaps, self._gap = record_content.Gaps(), ""
+        self._line_end = record_content.LINE_END
         self._line = 0
         self._blocks = Blocks(content)
         self._text = ""
@@ -145,7 +133,7 @@ class CsvRows:
             layout["quoted"] = sorted(cells.quoted)
         return {"layout": layout | self._content.layout() | self._gaps.layout()}
 
-    def tables(self) -> Iterator[RowTable]:
+    def tables(self) -> Iterator[record_content.RowTable]:
         """Yield the rows in order, about 50,000 at a time; BadRecord where a row is not as long as the header."""
         while True:
             is_last = self._blocks.is_at_end
@@ -160,7 +148,7 @@ class CsvRows:
         self._gap = self._gap.removesuffix(self._line_end) if is_cut else self._gap
         self._gaps.add(self._gap)
 
-    def _usual(self, *, is_last: bool) -> RowTable | None:
+    def _usual(self, *, is_last: bool) -> record_content.RowTable | None:
         """Parse the whole rows of the text at once, if most are written as usual."""
         text, begin = self._text, self._line
         end = len(text) if is_last else self._end_of_rows()
@@ -175,7 +163,7 @@ class CsvRows:
         breaks = usual.texts.str.count_matches("\n", literal=True).cast(pl.Int64)
         lines = (breaks.cum_sum().shift(1, fill_value=0) + begin).alias("line")
         as_written = {place: self._as_written(row) for place, row in usual.odd.items()}
-        return RowTable(usual.cells, lines, as_written, usual.texts.str.strip_suffix(self._line_end))
+        return record_content.RowTable(usual.cells, lines, as_written, usual.texts.str.strip_suffix(self._line_end))
 
     def _end_of_rows(self) -> int:
         """Return the end of the last line up to which the quotes are even, so that none is open."""
@@ -200,7 +188,7 @@ class CsvRows:
                 self._text += self._blocks.next()
                 continue
             if self._has_names and not row.is_blank:
-                self._line_end = row.line_end or LINE_END
+                self._line_end = row.line_end or record_content.LINE_END
                 return
             self._check_quotes(row)
             quote = self._cells.quote
@@ -215,7 +203,7 @@ class CsvRows:
             self.columns, self._header = row.values, self._cells.delimiter.join(row.written)
             self._gaps.add(self._gap)
             self._gap = row.line_end
-            self._line_end = row.line_end or LINE_END
+            self._line_end = row.line_end or record_content.LINE_END
             return
 
     def _check_names(self) -> None:
@@ -237,7 +225,7 @@ class CsvRows:
         quoted = [column for column in range(len(self.columns)) if needless[column] > 0]
         return quoted if len(quoted) == len(self.columns) or len(self.columns) <= MOST_MIXED else []
 
-    def _one_by_one(self, *, is_last: bool) -> RowTable:
+    def _one_by_one(self, *, is_last: bool) -> record_content.RowTable:
         """Parse row by row, however they are written; a row that is not whole stays in the text."""
         text, start = self._text, 0
         rows, lines, texts = list[list[str]](), list[int](), list[str]()
@@ -268,7 +256,9 @@ class CsvRows:
         self._text = text[start:]
         columns = zip(*rows, strict=True)
         cells = pl.DataFrame([pl.Series(FIELD(number), column, pl.String) for number, column in enumerate(columns)])
-        return RowTable(cells, pl.Series("line", lines, pl.Int64), as_written, pl.Series("text", texts, pl.String))
+        return record_content.RowTable(
+            cells, pl.Series("line", lines, pl.Int64), as_written, pl.Series("text", texts, pl.String)
+        )
 
     def _check_row(self, row: ParsedRow) -> None:
         if len(row.values) != len(self.columns):
@@ -300,13 +290,13 @@ def layout_cells(layout: Mapping[str, Raw], path: PurePosixPath) -> CsvCells:
     return CsvCells(delimiter, known.get("quote", '"'), known.get("quoted", ()), known.get("escape", ""))
 
 
-class CsvRecords(RecordFile):
+class CsvRecords(record_content.RecordFile):
     """A file of rows on its way in, each as a JSON object of texts.
 
     It is read twice: one that can't be told apart to its end is refused before a record of it is loaded.
     """
 
-    def __init__(self, content: FileContent, dialect: Dialect) -> None:
+    def __init__(self, content: record_content.FileContent, dialect: Dialect) -> None:
         for _ in CsvRows(content, dialect).tables():
             pass
         self._content, self._dialect = content, dialect
@@ -320,7 +310,7 @@ class CsvRecords(RecordFile):
         """That of the rows."""
         return self._rows.envelope
 
-    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+    def check(self, record: record_content.RawRecord) -> record_content.RawRecord | record_content.BadRawRecord:
         """Return a row as it is: cells are told apart and written by us."""
         return record
 
@@ -332,7 +322,7 @@ class CsvRecords(RecordFile):
             for name, place in places.items():
                 yield from (msgspec.json.encode({name: cell}) for cell in table.cells.to_series(place).unique())
 
-    def texts(self) -> Iterator[RawRecord]:
+    def texts(self) -> Iterator[record_content.RawRecord]:
         """Yield the rows."""
         index, encode, columns = 0, msgspec.json.encode, self._rows.columns
         for table in self._rows.tables():
@@ -341,12 +331,12 @@ class CsvRecords(RecordFile):
             ):
                 raw = encode(dict(zip(columns, row, strict=True)))
                 cells = table.as_written.get(position)
-                yield RawRecord(index, f"/{line}", raw, cells=cells, verbatim=text.encode())
+                yield record_content.RawRecord(index, f"/{line}", raw, cells=cells, verbatim=text.encode())
                 index += 1
 
 
 def write_csv_records(
-    layout: Mapping[str, Raw], records: Iterable[WrittenRecord], path: PurePosixPath
+    layout: Mapping[str, Raw], records: Iterable[record_content.WrittenRecord], path: PurePosixPath
 ) -> Iterator[bytes]:
     """Write rows from objects of their cells; a quarantined one is the text of its row."""
     columns = _columns(layout, path)
@@ -362,7 +352,7 @@ def write_csv_records(
 
 
 def write_csv_rows(
-    layout: Mapping[str, Raw], columns: Sequence[str], rows: Iterable[WrittenRow], path: PurePosixPath
+    layout: Mapping[str, Raw], columns: Sequence[str], rows: Iterable[record_content.WrittenRow], path: PurePosixPath
 ) -> Iterator[bytes]:
     """Write rows, to the byte."""
     write = row_writer(layout_cells(layout, path), columns)
@@ -380,4 +370,4 @@ def _columns(layout: Mapping[str, Raw], path: PurePosixPath) -> list[str]:
 def _pieces(layout: Mapping[str, Raw], texts: Iterable[str]) -> Iterator[bytes]:
     """Write the header and the rows, with what stands between; yield pieces of about a megabyte."""
     header = [msgspec.json.decode(layout["header"], type=str)] if "header" in layout else []
-    return with_gaps(layout, (text.encode() for text in chain(header, texts)))
+    return record_content.with_gaps(layout, (text.encode() for text in chain(header, texts)))

@@ -8,16 +8,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import JsonPath, RecordForm
 from talkhouse.ingest.declared.declaration.table import path_text
-from talkhouse.ingest.declared.record_files.content import (
-    BadRawRecord,
-    FileContent,
-    Gaps,
-    RawRecord,
-    RecordFile,
-    WrittenRecord,
-    in_pieces,
-    with_gaps,
-)
+from talkhouse.ingest.declared.record_files import content as record_content
 from talkhouse.ingest.decode import BadRecord, check, last_name, pointer, unique
 from talkhouse.ingest.json_members import items, views
 
@@ -40,13 +31,13 @@ class _Piece(NamedTuple):
     """What is left of the path to go down inside of it."""
 
 
-class JsonDocument(RecordFile):
+class JsonDocument(record_content.RecordFile):
     """A JSON document on its way in. Memory: the file."""
 
-    def __init__(self, content: FileContent, form: RecordForm) -> None:
+    def __init__(self, content: record_content.FileContent, form: RecordForm) -> None:
         self._content = content
         self._form = form
-        self._gaps = Gaps()
+        self._gaps = record_content.Gaps()
         """What stands between records further inside."""
 
     @property
@@ -55,21 +46,21 @@ class JsonDocument(RecordFile):
         form = "inside" if isinstance(self._form, tuple) else self._form
         return {"layout": {"form": form, **self._content.layout(), **self._gaps.layout()}}
 
-    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+    def check(self, record: record_content.RawRecord) -> record_content.RawRecord | record_content.BadRawRecord:
         """Check a record; one that can't be read is kept with the blanks around it."""
         try:
             check(record.raw)
         except BadRecord as bad:
             if self._form == "file":
                 _check_form(memoryview(record.raw))
-            return BadRawRecord(record.record_index, record.pointer, record.raw, bad)
-        return RawRecord(record.record_index, record.pointer, record.raw.strip(), record.key)
+            return record_content.BadRawRecord(record.record_index, record.pointer, record.raw, bad)
+        return record_content.RawRecord(record.record_index, record.pointer, record.raw.strip(), record.key)
 
-    def texts(self) -> Iterator[RawRecord]:
+    def texts(self) -> Iterator[record_content.RawRecord]:
         """Yield the records; BadRecord TH-01, TH-03 or GF-14 where these can't be told apart."""
         for index, piece in enumerate(self._pieces(self._content.whole())):
             self._content.file.check_record(len(piece.raw), piece.pointer)
-            yield RawRecord(index, piece.pointer, bytes(piece.raw), piece.key)
+            yield record_content.RawRecord(index, piece.pointer, bytes(piece.raw), piece.key)
 
     def glance(self, names: frozenset[str]) -> Iterator[bytes]:  # noqa: ARG002
         """Yield the document."""
@@ -193,13 +184,13 @@ def _check_form(view: memoryview) -> None:
         raise BadRecord("GF-14", "JSON Lines, a value a line: rename it to .jsonl")
 
 
-def write_json_document(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
+def write_json_document(layout: Mapping[str, Raw], records: Iterable[record_content.WrittenRecord]) -> Iterator[bytes]:
     """Write the document without blanks between its records; yield pieces of about a megabyte."""
     form = msgspec.json.decode(layout["form"])
-    return write_json_lines(layout, records) if form == "inside" else in_pieces(_document(form, records))
+    return write_json_lines(layout, records) if form == "inside" else record_content.in_pieces(_document(form, records))
 
 
-def _document(form: str, records: Iterable[WrittenRecord]) -> Iterator[bytes]:
+def _document(form: str, records: Iterable[record_content.WrittenRecord]) -> Iterator[bytes]:
     opening, closing = {"item": (b"[", b"]"), "member": (b"{", b"}"), "file": (b"", b"")}[form]
     yield opening
     for count, record in enumerate(records):
@@ -212,12 +203,12 @@ def _document(form: str, records: Iterable[WrittenRecord]) -> Iterator[bytes]:
 _BLANKS = b" \t\r\n"
 
 
-class JsonLines(RecordFile):
+class JsonLines(record_content.RecordFile):
     """A file of JSON Lines on its way in, line by line."""
 
-    def __init__(self, content: FileContent) -> None:
+    def __init__(self, content: record_content.FileContent) -> None:
         self._content = content
-        self._gaps = Gaps()
+        self._gaps = record_content.Gaps()
         self._records = 0
 
     @property
@@ -226,7 +217,7 @@ class JsonLines(RecordFile):
         layout = self._content.layout() | self._gaps.layout()
         return {"layout": layout} if layout else {}
 
-    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+    def check(self, record: record_content.RawRecord) -> record_content.RawRecord | record_content.BadRawRecord:
         """Check a line."""
         try:
             check(record.raw)
@@ -236,14 +227,14 @@ class JsonLines(RecordFile):
             # The text that was checked is this line alone.
             detail = bad.detail.replace("at line 1, column", "at column")
             problem = BadRecord(bad.rule, f"line {int(record.pointer[1:]) + 1:,}: {detail}", bad.pointer)
-            return BadRawRecord(record.record_index, record.pointer, record.raw, problem)
+            return record_content.BadRawRecord(record.record_index, record.pointer, record.raw, problem)
         return record
 
     def glance(self, names: frozenset[str]) -> Iterator[bytes]:  # noqa: ARG002
         """Yield the content."""
         return self._content.glance()
 
-    def texts(self) -> Iterator[RawRecord]:
+    def texts(self) -> Iterator[record_content.RawRecord]:
         """Yield the lines that are not blank."""
         file, limits = self._content.file, self._content.file.limits
         gap, index = bytearray(), 0
@@ -263,7 +254,7 @@ class JsonLines(RecordFile):
                 gap = bytearray(line[start + len(text) :])
             if len(text) > limits.record:
                 file.refuse_record(len(text), f"/{number}")
-            yield RawRecord(index, f"/{number}", text)
+            yield record_content.RawRecord(index, f"/{number}", text)
             index += 1
         self._gaps.add(gap.decode())
 
@@ -293,6 +284,6 @@ def lines(pieces: Iterable[bytes], check: Callable[[int, int], None] = lambda *_
         yield b"".join(parts)
 
 
-def write_json_lines(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
+def write_json_lines(layout: Mapping[str, Raw], records: Iterable[record_content.WrittenRecord]) -> Iterator[bytes]:
     """Write the records and what stands between them; yield pieces of about a megabyte."""
-    return with_gaps(layout, (record.raw for record in records))
+    return record_content.with_gaps(layout, (record.raw for record in records))

@@ -19,6 +19,7 @@ from pyarrow.compute import call_function  # type: ignore[attr-defined]
 from pyarrow.ipc import read_schema  # type: ignore[attr-defined]
 from pyarrow.parquet import ParquetFile, ParquetWriter
 
+from talkhouse.ingest.declared.record_files import parquet_pages
 from talkhouse.ingest.declared.record_files.content import (
     BadRawRecord,
     FileContent,
@@ -26,13 +27,6 @@ from talkhouse.ingest.declared.record_files.content import (
     RecordFile,
     WrittenRecord,
     check_amount,
-)
-from talkhouse.ingest.declared.record_files.parquet_pages import (
-    NUMBER,
-    ROWS_AT_ONCE,
-    NamedFile,
-    ParquetPages,
-    check_pages,
 )
 from talkhouse.ingest.declared.record_files.parquet_values import Convert, converters, plain
 from talkhouse.ingest.decode import BadRecord, check
@@ -57,7 +51,7 @@ class Parquet:
 
     def __init__(self, stream: IO[bytes], file: SourceFile, folded: Collection[str] = ()) -> None:
         """``folded``: the paths of columns whose texts are read as dictionaries."""
-        self.pages = ParquetPages(stream, file)
+        self.pages = parquet_pages.ParquetPages(stream, file)
         stream.seek(0)
         self._file = ParquetFile(stream, read_dictionary=list(folded), **_PIECEMEAL)  # type: ignore[no-untyped-call]
         if self._file.num_row_groups != len(self.pages.footer.rows):
@@ -119,7 +113,7 @@ class Parquet:
             all_pages = self.pages.of_group(group)
             is_small = sum(pages.size for pages in all_pages) <= _FOLDED
             for pages in all_pages:
-                times = pages.values if pages.column.is_repeated else ROWS_AT_ONCE
+                times = pages.values if pages.column.is_repeated else parquet_pages.ROWS_AT_ONCE
                 if is_small or pages.dictionary * times > _MEMORY:
                     folded[pages.column.path] = None
         texts = _texts(self._file)
@@ -174,7 +168,7 @@ def rows_at_a_time(content: FileContent, most: int | None = None) -> int:
     with opened_parquet(content) as parquet:
         groups = parquet.groups(most)
         folded = parquet.folded(groups)
-        rows = max(1, min(ROWS_AT_ONCE, _MEMORY // max(1, parquet.mean(groups))))
+        rows = max(1, min(parquet_pages.ROWS_AT_ONCE, _MEMORY // max(1, parquet.mean(groups))))
     try:
         largest = _largest(content, groups, folded, rows)
     except NotImplementedByArrow:
@@ -197,7 +191,7 @@ def _largest(content: FileContent, groups: range, folded: Collection[str], rows:
 def _folds(content: FileContent, groups: range, path: str) -> bool:
     try:
         with opened_parquet(content, [path]) as parquet:
-            for _ in parquet.batches(ROWS_AT_ONCE, groups, [path]):
+            for _ in parquet.batches(parquet_pages.ROWS_AT_ONCE, groups, [path]):
                 pass
     except NotImplementedByArrow:
         return False
@@ -207,7 +201,7 @@ def _folds(content: FileContent, groups: range, path: str) -> bool:
 def unfolded(array: pa.Array) -> int:
     """Count the bytes that an array takes when each value stands by itself."""
     if types.is_dictionary(array.type) and not _is_text(array.type.value_type):
-        return len(array) * NUMBER
+        return len(array) * parquet_pages.NUMBER
     if types.is_dictionary(array.type):
         lengths = call_function("binary_length", [array.dictionary]).cast(pa.int64())
         return call_function("sum", [lengths.take(array.indices)]).as_py() or 0
@@ -217,19 +211,19 @@ def unfolded(array: pa.Array) -> int:
         return sum(map(unfolded, array.flatten()))
     if types.is_nested(array.type):
         return unfolded(array.flatten())
-    return max(int(array.nbytes), len(array) * NUMBER)
+    return max(int(array.nbytes), len(array) * parquet_pages.NUMBER)
 
 
 _CHECKED = 20_000
 """Rows that are read at a time of a file whose pages have been checked."""
 
 
-def open_parquet(stream: IO[bytes], file: NamedFile) -> pa.RecordBatchReader:
+def open_parquet(stream: IO[bytes], file: parquet_pages.NamedFile) -> pa.RecordBatchReader:
     """Check what an open file unpacks to, also where rows repeat texts that it has once, and return its rows.
 
     Raises BadRecord GF-14 and SourceError as ``ParquetPages`` does, and what pyarrow raises.
     """
-    pages = check_pages(stream, file)
+    pages = parquet_pages.check_pages(stream, file)
     columns = [column for group in range(len(pages.footer.rows)) for column in pages.of_group(group)]
     repeated = {pages.column.path for pages in columns if pages.dictionary * _CHECKED > _MEMORY}
     size = largest = 0

@@ -14,17 +14,7 @@ from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.cells import line_begin, whole_line
 from talkhouse.ingest.declared.declaration.model import Lines, RecordForm
-from talkhouse.ingest.declared.record_files.content import (
-    BadRawRecord,
-    FileContent,
-    Gaps,
-    RawRecord,
-    RecordFile,
-    RowTable,
-    WrittenRecord,
-    WrittenRow,
-    with_gaps,
-)
+from talkhouse.ingest.declared.record_files import content as record_content
 from talkhouse.ingest.declared.record_files.csv_cells import FIELD
 from talkhouse.ingest.declared.record_files.csv_files import Blocks
 from talkhouse.ingest.declared.record_files.json_files import lines
@@ -34,16 +24,16 @@ from talkhouse.ingest.outcomes import ReaderFinding
 _BLANKS = b" \t\r\n"
 
 
-class TextRecords(RecordFile):
+class TextRecords(record_content.RecordFile):
     """A text file on its way in; what stands between its records, and its last line end, are no part of them."""
 
-    def __init__(self, content: FileContent, form: RecordForm) -> None:
+    def __init__(self, content: record_content.FileContent, form: RecordForm) -> None:
         """``form``: what a record is; BadRecord GF-14 for members, which a text has none of."""
         if form == "member":
             raise BadRecord("GF-14", 'a text, which has no members: record = "$" takes the file as a record')
         self._content = content
         self._form = form
-        self._gaps = Gaps()
+        self._gaps = record_content.Gaps()
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -51,7 +41,7 @@ class TextRecords(RecordFile):
         layout = self._content.layout() | self._gaps.layout()
         return {"layout": layout} if layout else {}
 
-    def check(self, record: RawRecord) -> RawRecord | BadRawRecord:
+    def check(self, record: record_content.RawRecord) -> record_content.RawRecord | record_content.BadRawRecord:
         """Return a text as it is; one that is not UTF-8 is bad, and has no JSON."""
         if record.raw:
             return record
@@ -62,10 +52,12 @@ class TextRecords(RecordFile):
             line = verbatim.count(b"\n", 0, error.start) + (int(record.pointer[1:]) if record.pointer else 0)
             byte = error.start - verbatim.rfind(b"\n", 0, error.start) - 1
             detail = f"line {line + 1:,}: not UTF-8: byte {verbatim[error.start]:#04x} at byte {byte:,} of the line"
-            return BadRawRecord(record.record_index, record.pointer, verbatim, BadRecord("TH-02", detail))
+            return record_content.BadRawRecord(
+                record.record_index, record.pointer, verbatim, BadRecord("TH-02", detail)
+            )
         raise RuntimeError("a text without JSON is one that is not UTF-8")
 
-    def texts(self) -> Iterator[RawRecord]:
+    def texts(self) -> Iterator[record_content.RawRecord]:
         """Yield the file, or the lines that are not blank."""
         if self._form == "file":
             self._content.file.check_record(self._content.size)
@@ -91,19 +83,19 @@ class TextRecords(RecordFile):
         self._gaps.add(gap.decode())
 
 
-def _raw(index: int, place: str, text: bytes) -> RawRecord:
+def _raw(index: int, place: str, text: bytes) -> record_content.RawRecord:
     try:
-        return RawRecord(index, place, msgspec.json.encode(text.decode()), verbatim=text)
+        return record_content.RawRecord(index, place, msgspec.json.encode(text.decode()), verbatim=text)
     except UnicodeDecodeError:
-        return RawRecord(index, place, b"", verbatim=text)
+        return record_content.RawRecord(index, place, b"", verbatim=text)
 
 
-def write_text_records(layout: Mapping[str, Raw], records: Iterable[WrittenRecord]) -> Iterator[bytes]:
+def write_text_records(layout: Mapping[str, Raw], records: Iterable[record_content.WrittenRecord]) -> Iterator[bytes]:
     """Write the texts, to the byte; yield pieces of about a megabyte."""
     texts = (
         record.raw if record.is_verbatim else msgspec.json.decode(record.raw, type=str).encode() for record in records
     )
-    return with_gaps(layout, texts)
+    return record_content.with_gaps(layout, texts)
 
 
 Way: TypeAlias = tuple[str, ...]
@@ -123,7 +115,7 @@ _SHOWN = 60
 class LineRows:
     """A text file on its way in, block by block, as ``CsvRows`` is; it can be read once."""
 
-    def __init__(self, content: FileContent, lines: Lines, text_columns: Sequence[str]) -> None:
+    def __init__(self, content: record_content.FileContent, lines: Lines, text_columns: Sequence[str]) -> None:
         """``text_columns``: the groups of which the first that says something is the text, to which lines are added."""
         self._content = content
         self.columns = list(lines.groups)
@@ -136,7 +128,7 @@ class LineRows:
         self._skip = None if lines.skip is None else line_begin(lines.skip)
         self._begins = None if lines.begins is None else line_begin(lines.begins)
         self._blocks = Blocks(content)
-        self._gaps, self._gap = Gaps(), ""
+        self._gaps, self._gap = record_content.Gaps(), ""
         self._ways: dict[Way, int] = {}
         self._line = self._dialogues = self._rows = 0
         self._unplaced, self._first_unplaced = 0, (0, "")
@@ -147,7 +139,7 @@ class LineRows:
         ways = {"ways": list(self._ways)} if self._ways else {}
         return {"layout": ways | self._content.layout() | self._gaps.layout()}
 
-    def tables(self) -> Iterator[RowTable]:
+    def tables(self) -> Iterator[record_content.RowTable]:
         """Yield the rows in order, some megabytes at a time; BadRecord GF-12 where the pattern fits no line."""
         text = ""
         while True:
@@ -163,7 +155,7 @@ class LineRows:
         if self._unplaced:
             self._say_unplaced()
 
-    def _read(self, text: str, *, is_last: bool) -> tuple[RowTable | None, str]:
+    def _read(self, text: str, *, is_last: bool) -> tuple[record_content.RowTable | None, str]:
         """Read the whole rows of a text; return what may go on in the next."""
         if not text:
             return None, text
@@ -237,7 +229,7 @@ class LineRows:
             for number, (begin, end) in enumerate(pairwise([0, *cuts, len(source)]))
         ]
 
-    def _table(self, lines: pl.DataFrame, cells: pl.DataFrame) -> RowTable | None:
+    def _table(self, lines: pl.DataFrame, cells: pl.DataFrame) -> record_content.RowTable | None:
         """Make the rows of whole lines; what is in none of them is a gap."""
         cells = cells.filter(lines["is_row"])
         lines = lines.with_columns(row=pl.col("is_row").cum_sum().cast(pl.Int64) - 1)
@@ -265,7 +257,7 @@ class LineRows:
             self._gaps.add(gap["value"], gap["len"])
         self._gap = gaps[-1]
         begun = (lines["is_begin"].cum_sum().cast(pl.Int64) + self._dialogues).filter(lines["is_row"])
-        return RowTable(
+        return record_content.RowTable(
             cells,
             own["line"] + self._line,
             self._written_otherwise(cells, sources),
@@ -399,14 +391,14 @@ def _woven(way: Way, cells: Iterable[Any]) -> list[Any]:
     return [first, *chain.from_iterable(zip(cells, others, strict=True))]
 
 
-def write_lines(layout: Mapping[str, Raw], rows: Iterable[WrittenRow]) -> Iterator[bytes]:
+def write_lines(layout: Mapping[str, Raw], rows: Iterable[record_content.WrittenRow]) -> Iterator[bytes]:
     """Write rows, to the byte; yield pieces of about a megabyte."""
     ways: list[Way] = msgspec.json.decode(layout.get("ways", Raw(b"[]")), type=list[Way])
 
-    def text(row: WrittenRow) -> str:
+    def text(row: record_content.WrittenRow) -> str:
         way: int | Way = msgspec.json.decode(row.as_written.get(WAY, "0"), type=int | Way)
         first, *others = ways[way] if isinstance(way, int) else way
         pieces = zip(row.cells, others, strict=True) if others else ()
         return first + "".join(chain.from_iterable(pieces))
 
-    return with_gaps(layout, (text(row).encode() for row in rows))
+    return record_content.with_gaps(layout, (text(row).encode() for row in rows))

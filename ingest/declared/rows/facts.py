@@ -9,20 +9,7 @@ import polars as pl
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import JsonPath
-from talkhouse.ingest.declared.rows.columns import (
-    DIALOGUE_TEXTS,
-    ID,
-    OF_DIALOGUE,
-    ROLE,
-    SPEAKER,
-    SPLIT,
-    STARTED_AT,
-    TEXT,
-    Placeholder,
-    RowColumns,
-    TimeColumns,
-    filled_by,
-)
+from talkhouse.ingest.declared.rows import columns as row_columns
 from talkhouse.ingest.declared.rows.frames import joined, members
 from talkhouse.ingest.declared.rows.replies import TURN_INDEX
 from talkhouse.ingest.declared.rows.spool import NUMBER
@@ -33,28 +20,28 @@ from talkhouse.ingest.decode import pointer
 class RowExtras:
     """The members of ``extra`` of some rows, column by column."""
 
-    def __init__(self, rows: pl.DataFrame, columns: RowColumns, *, is_csv: bool) -> None:
+    def __init__(self, rows: pl.DataFrame, columns: row_columns.RowColumns, *, is_csv: bool) -> None:
         self._rows, self._columns, self.is_csv = rows, columns, is_csv
         self._keepers = columns.keepers
         self._pieces = [rows["rest"]]
 
-    def is_keeper(self, placeholder: Placeholder) -> bool:
+    def is_keeper(self, placeholder: row_columns.Placeholder) -> bool:
         """Whether a placeholder is the one that gives back its column's cells."""
         return any(self._keepers.get(name) == placeholder for name in self._columns.placeholders.get(placeholder, ()))
 
-    def keep(self, placeholder: Placeholder, where: pl.Series) -> None:
+    def keep(self, placeholder: row_columns.Placeholder, where: pl.Series) -> None:
         """Keep the cells that columns don't restore; null is a cell only in CSV, an empty one."""
         if self.is_keeper(placeholder):
             is_cell = where if self.is_csv else where & self._rows[placeholder].is_not_null()
             if is_cell.any():
                 self._pieces.append(self.members(placeholder, is_cell))
 
-    def members(self, placeholder: Placeholder, where: pl.Series) -> pl.Series:
+    def members(self, placeholder: row_columns.Placeholder, where: pl.Series) -> pl.Series:
         """Write the cells of a placeholder as members of an object where a mask says so, else null."""
         written = pl.DataFrame([self._keys(placeholder), self.literals(placeholder)])
         return written.select(pl.when(where).then(pl.concat_str("key", pl.lit(":"), "literal"))).to_series()
 
-    def literals(self, placeholder: Placeholder) -> pl.Series:
+    def literals(self, placeholder: row_columns.Placeholder) -> pl.Series:
         """Return the cells of a placeholder as the JSON that the file has, or would have."""
         texts = self._rows[placeholder].fill_null("")
         literal = members({"x": texts}).str.strip_prefix('"x":').alias("literal")
@@ -63,20 +50,20 @@ class RowExtras:
         is_number = (" " + self._rows["numbers"].fill_null("") + " ").str.contains(f" {placeholder} ", literal=True)
         return pl.select(pl.when(is_number).then(texts).otherwise(literal).alias("literal")).to_series()
 
-    def _keys(self, placeholder: Placeholder) -> pl.Series:
+    def _keys(self, placeholder: row_columns.Placeholder) -> pl.Series:
         keys = [msgspec.json.encode(alias(name)).decode() for name in self._columns.placeholders[placeholder]]
-        if filled_by(placeholder) not in self._rows.columns:
+        if row_columns.filled_by(placeholder) not in self._rows.columns:
             return pl.repeat(keys[0], len(self._rows), eager=True).alias("key")
         known = dict(zip(self._columns.placeholders[placeholder], keys, strict=True))
-        return self._rows[filled_by(placeholder)].replace_strict(known, default=keys[0]).alias("key")
+        return self._rows[row_columns.filled_by(placeholder)].replace_strict(known, default=keys[0]).alias("key")
 
-    def column(self, placeholder: Placeholder, row: int) -> str:
+    def column(self, placeholder: row_columns.Placeholder, row: int) -> str:
         """Return the column of a placeholder in a row."""
-        name = filled_by(placeholder)
+        name = row_columns.filled_by(placeholder)
         key = self._rows[name][row] if name in self._rows.columns else None
         return key or self._columns.placeholders[placeholder][0]
 
-    def path(self, placeholder: Placeholder, row: int) -> JsonPath:
+    def path(self, placeholder: row_columns.Placeholder, row: int) -> JsonPath:
         """Return the path to the cell of a placeholder in a row."""
         return self._columns.path(placeholder, self.column(placeholder, row))
 
@@ -85,7 +72,7 @@ class RowExtras:
         return "{" + joined(self._pieces, len(self._rows)) + "}"
 
 
-_TIMES = TimeColumns.of(STARTED_AT)
+_TIMES = row_columns.TimeColumns.of(row_columns.STARTED_AT)
 
 OWNER = "owner"
 """The place of a row's dialogue among those of the frame."""
@@ -103,14 +90,14 @@ class Differing(NamedTuple):
     """Whether nothing else has the cell."""
 
 
-def facts_of(rows: pl.DataFrame, columns: RowColumns) -> pl.DataFrame:
+def facts_of(rows: pl.DataFrame, columns: row_columns.RowColumns) -> pl.DataFrame:
     """Return for each dialogue what its rows say of it, a column for each placeholder of dialogues."""
     missing = {label.placeholder: list(label.missing) for label in columns.labels}
     firsts = []
     for placeholder in columns.placeholders:
-        if placeholder in DIALOGUE_TEXTS or placeholder == STARTED_AT:
-            values = pl.col(_TIMES.value if placeholder == STARTED_AT else placeholder)
-        elif placeholder.startswith(OF_DIALOGUE):
+        if placeholder in row_columns.DIALOGUE_TEXTS or placeholder == row_columns.STARTED_AT:
+            values = pl.col(_TIMES.value if placeholder == row_columns.STARTED_AT else placeholder)
+        elif placeholder.startswith(row_columns.OF_DIALOGUE):
             values = pl.col(placeholder).filter(~pl.col(placeholder).is_in(missing[placeholder]))
         else:
             continue
@@ -119,35 +106,39 @@ def facts_of(rows: pl.DataFrame, columns: RowColumns) -> pl.DataFrame:
 
 
 def differing(
-    rows: pl.DataFrame, facts: pl.DataFrame, columns: RowColumns, extras: RowExtras, split: str
+    rows: pl.DataFrame, facts: pl.DataFrame, columns: row_columns.RowColumns, extras: RowExtras, split: str
 ) -> Iterator[Differing]:
     """Find the cells that say something else than is known of their dialogue; ``split``: where no row says one."""
-    nothing = {label.placeholder: label.missing for label in columns.labels} | {SPLIT: (split,)}
+    nothing = {label.placeholder: label.missing for label in columns.labels} | {row_columns.SPLIT: (split,)}
     for placeholder in facts.columns:
         is_known = extras.is_keeper(placeholder) or placeholder in columns.inside or placeholder in columns.fallbacks
         if placeholder == NUMBER or not is_known:
             continue
-        values = rows[_TIMES.value if placeholder == STARTED_AT else placeholder]
+        values = rows[_TIMES.value if placeholder == row_columns.STARTED_AT else placeholder]
         missing = nothing.get(placeholder, ())
         counting = facts[placeholder].fill_null(missing[0]) if missing and missing[0] else facts[placeholder]
         mask = values.ne_missing(counting.gather(rows[OWNER]))
-        if placeholder == STARTED_AT or not extras.is_csv:
+        if placeholder == row_columns.STARTED_AT or not extras.is_csv:
             mask &= values.is_not_null()
         places = mask.arg_true()
         if len(places):
             literals = extras.literals(placeholder).gather(places)
             is_lost = extras.is_keeper(placeholder)
             for row, literal, value in zip(places, literals, values.gather(places), strict=True):
-                is_said = value is not None and (placeholder == SPLIT or value not in missing)
+                is_said = value is not None and (placeholder == row_columns.SPLIT or value not in missing)
                 yield Differing(row, placeholder, literal, is_said, is_lost)
 
 
-_SAID = (ID, TEXT, SPEAKER)
+_SAID = (row_columns.ID, row_columns.TEXT, row_columns.SPEAKER)
 """Holes of which the words of a dialogue are made, or its key: they are the same in each of its records."""
 
 
 def record_extra(
-    rows: pl.DataFrame, dialogues: pl.DataFrame, columns: RowColumns, extras: RowExtras, differing: Iterable[Differing]
+    rows: pl.DataFrame,
+    dialogues: pl.DataFrame,
+    columns: row_columns.RowColumns,
+    extras: RowExtras,
+    differing: Iterable[Differing],
 ) -> pl.Series:
     """Return ``records.extra`` of dialogues; null where there is nothing to say."""
     differs: defaultdict[int, dict[str, Raw]] = defaultdict(dict)
@@ -169,7 +160,7 @@ def record_extra(
 
 
 def _restate(
-    rows: pl.DataFrame, columns: RowColumns, differs: defaultdict[int, dict[str, Raw]], *, is_csv: bool
+    rows: pl.DataFrame, columns: row_columns.RowColumns, differs: defaultdict[int, dict[str, Raw]], *, is_csv: bool
 ) -> None:
     """Note the whole rows of dialogues that an earlier record has, where they say anything else."""
     whole = RowExtras(rows, columns, is_csv=is_csv)
@@ -177,9 +168,9 @@ def _restate(
     for placeholder in columns.placeholders:
         if placeholder in rows.columns and placeholder not in (*_SAID, *columns.id_parts):
             where = everywhere
-            if placeholder == ROLE:
+            if placeholder == row_columns.ROLE:
                 where = ~rows["role.back"]
-            elif (how := TimeColumns.of(placeholder).how) in rows.columns:
+            elif (how := row_columns.TimeColumns.of(placeholder).how) in rows.columns:
                 # Those that no column gives back are there already.
                 where = rows[placeholder].is_null() | rows[how].is_not_null()
             whole.keep(placeholder, where)

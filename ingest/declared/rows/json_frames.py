@@ -10,35 +10,14 @@ import msgspec
 import polars as pl
 from msgspec import Raw
 
+from talkhouse.ingest.declared import shapes as json_shapes
 from talkhouse.ingest.declared.declaration.model import MOMENTS, Declaration, JsonPath
 from talkhouse.ingest.declared.identity import joined_id, joined_ids
 from talkhouse.ingest.declared.labels import Labels, ParsedLabel
 from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, ParsedTurn
 from talkhouse.ingest.declared.record_files.content import CAREFULLY, BadRawRecord, RawRecord, RecordFile
+from talkhouse.ingest.declared.rows import frames as row_frames
 from talkhouse.ingest.declared.rows.columns import ID, LABEL, LEVEL, TEXT, TURN_ID, Placeholder, RowColumns, filled_by
-from talkhouse.ingest.declared.rows.frames import (
-    GIVEN,
-    PROBLEM,
-    RAW,
-    BadRow,
-    RowFrames,
-    RowProblem,
-    joined,
-    shape_member,
-    times,
-)
-from talkhouse.ingest.declared.shapes import (
-    LITERAL,
-    Members,
-    Shapes,
-    Spelling,
-    SplitObject,
-    alias,
-    is_null,
-    kind_of,
-    members_of,
-    text_of,
-)
 from talkhouse.ingest.declared.times import read_moment, read_time
 from talkhouse.ingest.decode import BadRecord, decoder, pointer
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -83,7 +62,7 @@ class _Cell(NamedTuple):
         return cls(placeholder, path, pointer(*path), name, filled_by(placeholder))
 
 
-class JsonFrames(RowFrames):
+class JsonFrames(row_frames.RowFrames):
     """A file of JSON objects, a row each, as frames."""
 
     is_csv = False
@@ -93,7 +72,7 @@ class JsonFrames(RowFrames):
         file: RecordFile,
         columns: RowColumns,
         declaration: Declaration,
-        shapes: Shapes,
+        shapes: json_shapes.Shapes,
         *,
         with_raw: bool = False,
         labels: Sequence[Labels] = (),
@@ -125,8 +104,8 @@ class JsonFrames(RowFrames):
         for placeholder, of_time in self._times.items():
             schema[of_time.value] = pl.Int64 if placeholder in MOMENTS else pl.Datetime("us")
             schema |= {of_time.how: pl.String, of_time.bad: pl.String}
-        schema |= {RAW: pl.String, PROBLEM: pl.String} if with_raw else {}
-        schema |= {GIVEN: pl.String} if labels else {}
+        schema |= {row_frames.RAW: pl.String, row_frames.PROBLEM: pl.String} if with_raw else {}
+        schema |= {row_frames.GIVEN: pl.String} if labels else {}
         named = (placeholder for placeholder, names in columns.placeholders.items() if len(names) > 1)
         schema |= {filled_by(placeholder): pl.String for placeholder in named}
         self._schema = schema | {"rest": pl.String, "numbers": pl.String}
@@ -165,7 +144,9 @@ class JsonFrames(RowFrames):
         single = {place: self._row(record) for place, record in enumerate(batch) if place not in done}
         shapes = {place: row["shape"] for place, row in single.items()}
         shapes |= {rows[_PLACE][0]: shape for rows, shape in together}
-        numbers = {place: shape_member(self._shapes.number(LEVEL, shapes[place])) for place in sorted(shapes)}
+        numbers = {
+            place: row_frames.shape_member(self._shapes.number(LEVEL, shapes[place])) for place in sorted(shapes)
+        }
         frames: list[pl.DataFrame] = []
         if single:
             for place, row in single.items():
@@ -174,7 +155,7 @@ class JsonFrames(RowFrames):
             frames.append(pl.DataFrame([pl.Series(name, cells[name], kind) for name, kind in self._schema.items()]))
         for rows, _ in together:
             number = pl.repeat(numbers[rows[_PLACE][0]], len(rows), dtype=pl.String, eager=True)
-            frames.append(rows.drop(_PLACE).with_columns(rest=joined([number, rows["rest"]], len(rows))))
+            frames.append(rows.drop(_PLACE).with_columns(rest=row_frames.joined([number, rows["rest"]], len(rows))))
         frame = pl.concat(frames).sort("line") if len(frames) > 1 else frames[0]
         self._see_offsets(frame)
         return frame
@@ -184,7 +165,7 @@ class JsonFrames(RowFrames):
         places, cells = defaultdict[_Form, list[int]](list), defaultdict[_Form, list[tuple[Raw, ...]]](list)
         for place, record in enumerate(batch):
             if record.raw[:1] == b"{":
-                members = members_of(record.raw)
+                members = json_shapes.members_of(record.raw)
                 kinds = bytes([bytes(raw)[0] for key, raw in members.items() if key in self._readers])
                 form = tuple(members), kinds.translate(_KINDS)
                 places[form].append(place)
@@ -217,21 +198,25 @@ class JsonFrames(RowFrames):
                 if placeholder in columns:
                     continue
                 if texts is None:
-                    written = str(Spelling(placeholder, is_null=True)) if is_keeper else written
+                    written = str(json_shapes.Spelling(placeholder, is_null=True)) if is_keeper else written
                     continue
                 if kind not in (_TEXT, _LITERAL) or (placeholder == TEXT and kind != _TEXT):
                     return None
                 columns[placeholder] = texts.alias(placeholder)
                 constants[filled_by(placeholder)] = key
                 literals += [placeholder] if kind == _LITERAL else []
-                name: str | None = str(Spelling(placeholder, kind == _LITERAL))
+                name: str | None = str(json_shapes.Spelling(placeholder, kind == _LITERAL))
                 if of_time := self._times.get(placeholder):
                     is_number = kind == _LITERAL
-                    read = times(columns[placeholder], self._forms[placeholder], is_number=is_number)
+                    read = row_frames.times(columns[placeholder], self._forms[placeholder], is_number=is_number)
                     columns |= {column.name: column for column in read}
                     how = columns[of_time.how][0]
                     are_alike &= columns[of_time.how].eq_missing(how)
-                    name = str(Spelling(placeholder, is_number and placeholder in MOMENTS, how)) if how else None
+                    name = (
+                        str(json_shapes.Spelling(placeholder, is_number and placeholder in MOMENTS, how))
+                        if how
+                        else None
+                    )
                 written = name if is_keeper else written
             shape[key] = written
             if written is None:
@@ -244,7 +229,7 @@ class JsonFrames(RowFrames):
         if self._id_parts:
             columns[ID] = joined_ids(columns[part] for part in self._id_parts)
         constants |= {"numbers": " ".join(literals)} if literals else {}
-        columns["rest"] = joined(rest, len(places))
+        columns["rest"] = row_frames.joined(rest, len(places))
         rows = pl.DataFrame(columns).with_columns(pl.lit(text).alias(name) for name, text in constants.items())
         there = {name: pl.col(name) for name in rows.columns}
         wanted = [there.get(name, pl.lit(None, kind).alias(name)) for name, kind in self._schema.items()]
@@ -257,8 +242,8 @@ class JsonFrames(RowFrames):
         rest: list[str] = []
         numbers: list[str] = []
         if record.raw[:1] != b"{":
-            raise BadRecord("GF-01", f"a row is {kind_of(Raw(record.raw))}, not an object", at)
-        members = members_of(record.raw)
+            raise BadRecord("GF-01", f"a row is {json_shapes.kind_of(Raw(record.raw))}, not an object", at)
+        members = json_shapes.members_of(record.raw)
         for key, raw in members.items():
             name = self._take(key, raw, row, numbers, at, self._readers[key]) if key in self._readers else None
             shape[key] = name
@@ -281,12 +266,12 @@ class JsonFrames(RowFrames):
             row[ID] = joined_id(row[part] for part in self._id_parts)
         if TEXT in self._columns.placeholders and row.get(TEXT) is None:
             row[TEXT] = ""
-            if PROBLEM not in row:
+            if row_frames.PROBLEM not in row:
                 self.first_empty = self.first_empty or at
                 self.empty += 1
         row["shape"], row["rest"] = shape, ",".join(rest) or None
-        row[GIVEN] = self._read_labels(members, row, at) if self._labels else None
-        row[RAW] = record.quarantined.decode() if self._with_raw else None
+        row[row_frames.GIVEN] = self._read_labels(members, row, at) if self._labels else None
+        row[row_frames.RAW] = record.quarantined.decode() if self._with_raw else None
         row["numbers"] = " ".join(numbers) or None
         return row
 
@@ -299,12 +284,12 @@ class JsonFrames(RowFrames):
         for placeholder, path, below, name_in_file, filled in cells:
             if placeholder in row and row[placeholder] is not None:
                 continue
-            raw = member if len(path) == 1 else SplitObject({key: member}, {}).find(path)
-            if raw is None or is_null(raw):
-                written = str(Spelling(placeholder, is_null=True)) if placeholder == keeper else written
+            raw = member if len(path) == 1 else json_shapes.SplitObject({key: member}, {}).find(path)
+            if raw is None or json_shapes.is_null(raw):
+                written = str(json_shapes.Spelling(placeholder, is_null=True)) if placeholder == keeper else written
                 continue
             try:
-                text, suffix = text_of(raw, at + below, name_in_file)
+                text, suffix = json_shapes.text_of(raw, at + below, name_in_file)
                 if placeholder == TEXT and suffix:
                     raise BadRecord("GF-01", f"{name_in_file} is {text:.100}, not a text", at + below)
             except BadRecord as bad:
@@ -315,12 +300,12 @@ class JsonFrames(RowFrames):
             if suffix:
                 numbers.append(placeholder)
             if of_time := self._times.get(placeholder):
-                is_number, form = suffix == LITERAL, self._forms[placeholder]
+                is_number, form = suffix == json_shapes.LITERAL, self._forms[placeholder]
                 is_moment = placeholder in MOMENTS
                 value, how = read_moment(text, form) if is_moment else read_time(text, form, is_number=is_number)
                 row[of_time.value], row[of_time.how] = value, how
                 row[of_time.bad] = text if value is None else None
-                name = str(Spelling(placeholder, is_number and is_moment, how)) if how else None
+                name = str(json_shapes.Spelling(placeholder, is_number and is_moment, how)) if how else None
             written = name if placeholder == keeper else written
         return written
 
@@ -335,14 +320,14 @@ class JsonFrames(RowFrames):
             self._note(placeholder, bad)
             return
         if not self._with_raw:
-            raise BadRow
-        row[PROBLEM] = msgspec.json.encode(RowProblem(bad.rule, bad.detail, bad.pointer)).decode()
+            raise row_frames.BadRow
+        row[row_frames.PROBLEM] = msgspec.json.encode(row_frames.RowProblem(bad.rule, bad.detail, bad.pointer)).decode()
 
     def _note(self, what: str, bad: BadRecord) -> None:
         first, count = self._odd.get(what, (bad, 0))
         self._odd[what] = first, count + 1
 
-    def _read_labels(self, members: Members, row: dict[str, Any], at: str) -> str | None:
+    def _read_labels(self, members: json_shapes.Members, row: dict[str, Any], at: str) -> str | None:
         dialogue = ParsedDialogue([ParsedTurn("", row[TEXT], at)], messages={0: members})
         found: list[ParsedLabel] = []
         for labels in self._labels:
@@ -367,5 +352,5 @@ def _key(key: str) -> str:
     if key not in _KEYS:
         if len(_KEYS) > 10_000:
             _KEYS.clear()
-        _KEYS[key] = msgspec.json.encode(alias(key)).decode() + ":"
+        _KEYS[key] = msgspec.json.encode(json_shapes.alias(key)).decode() + ":"
     return _KEYS[key]

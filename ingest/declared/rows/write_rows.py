@@ -15,17 +15,11 @@ from talkhouse.ingest.declared.declaration.model import MOMENTS, Declaration, wh
 from talkhouse.ingest.declared.identity import id_part
 from talkhouse.ingest.declared.record_files import write_records, write_rows
 from talkhouse.ingest.declared.record_files.content import Envelope, WrittenRecord, WrittenRow
+from talkhouse.ingest.declared.rows import row_labels
 from talkhouse.ingest.declared.rows.batch import TURNS
 from talkhouse.ingest.declared.rows.columns import ID, ID_PART, LEVEL, SAID_AT, Placeholder, RowColumns, columns_of
 from talkhouse.ingest.declared.rows.convokit import file_kind, utterance_columns
 from talkhouse.ingest.declared.rows.frames import is_csv
-from talkhouse.ingest.declared.rows.row_labels import (
-    LabelFileColumns,
-    cells_of,
-    label_file_columns,
-    order_of,
-    placeholder_of,
-)
 from talkhouse.ingest.declared.rows.spool import REFUSED, SCATTERED, SetAside
 from talkhouse.ingest.declared.shapes import KnownShapes, Spelling, alias
 from talkhouse.ingest.declared.speakers import Roles
@@ -161,14 +155,14 @@ class RowsBack:
 class LabelsBack:
     """Writes the rows of records of a file of labels."""
 
-    def __init__(self, declaration: Declaration, named: LabelFileColumns) -> None:
+    def __init__(self, declaration: Declaration, named: row_labels.LabelFileColumns) -> None:
         self._declaration, self._named = declaration, named
         self._specs = {declaration.scheme(spec.scheme): spec for spec in named.specs}
 
     def rows(self, stored: StoredRecord, shapes: KnownShapes, *, is_csv: bool) -> Iterator[StoredRow]:
         """Yield the rows of a record, in the order of its annotations, those without one behind them."""
         record = literals(stored.loaded.extra)
-        in_order = sorted(stored.annotations, key=order_of)
+        in_order = sorted(stored.annotations, key=row_labels.order_of)
         first = int(stored.pointer.removeprefix("/"))
         numbers = range(first, first + len(in_order))
         lines: list[int] = msgspec.json.decode(record["lines"]) if "lines" in record else list(numbers)
@@ -199,8 +193,8 @@ class LabelsBack:
         turn = None if annotation.turn_index is None else stored.turns[annotation.turn_index]
         name = turn.native_id if turn is not None and self._declaration.turn.id else str(annotation.turn_index)
         is_utf16 = spec.offsets == "utf-16"
-        cells = cells_of(annotation, name, "" if turn is None else turn.text, is_utf16=is_utf16)
-        return {placeholder_of(spec, field): text for field, text in cells.items()}
+        cells = row_labels.cells_of(annotation, name, "" if turn is None else turn.text, is_utf16=is_utf16)
+        return {row_labels.placeholder_of(spec, field): text for field, text in cells.items()}
 
     def _row(
         self, line: int, texts: dict[str, str | None], extra: dict[str, Raw], shapes: KnownShapes, *, is_csv: bool
@@ -240,7 +234,7 @@ class RowFilesWriter:
         entry = which(self._declaration, path)
         if entry is None or entry.holds == "dialogues":
             return self._turns
-        return LabelsBack(self._declaration, label_file_columns(self._declaration, path, entry.path))
+        return LabelsBack(self._declaration, row_labels.label_file_columns(self._declaration, path, entry.path))
 
     def write_file(self, first: StoredRecord, others: Iterator[StoredRecord]) -> Iterator[bytes]:
         """Write a file from its envelope and its records."""

@@ -6,20 +6,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from talkhouse.cli.terminal.console import escape, output, print_table, styled
+from talkhouse.diff import sentences
 from talkhouse.diff.as_data import first
 from talkhouse.diff.compare import CHANGES
 from talkhouse.diff.relations import IDS
-from talkhouse.diff.sentences import (
-    corpus_line,
-    head,
-    key_text,
-    marked,
-    matrix,
-    name_of,
-    other_parts,
-    schema_lines,
-    verdict,
-)
 from talkhouse.escaping import visible
 
 if TYPE_CHECKING:
@@ -37,19 +27,21 @@ _LINE = 100
 
 def show(found: "Difference", limit: int) -> None:
     """Print what differs; of each table or task, and each change, so many rows."""
-    _line(head(found), "bold")
-    for line in schema_lines(found):
+    _line(sentences.head(found), "bold")
+    for line in sentences.schema_lines(found):
         _line(line)
     for corpus in found.corpora:
-        output.print(f"[bold]{escape(visible(corpus.corpus))}[/]  {escape(visible(corpus_line(corpus, found)))}")
+        output.print(
+            f"[bold]{escape(visible(corpus.corpus))}[/]  {escape(visible(sentences.corpus_line(corpus, found)))}"
+        )
     if found.is_equal:
         _line("All rows of corpora are the same: saved scores hold.")
     _show_counts("table", [table for table in found.tables if not table.is_still])
     _show_counts("task", [task for task in found.tasks if not task.is_still])
     for task in found.tasks:
         if not task.is_still:
-            output.print(f"[bold]{escape(visible(name_of(task)))}[/]: {escape(verdict(task))}")
-    if not found.is_equal and (still := [name_of(task) for task in found.tasks if task.is_still]):
+            output.print(f"[bold]{escape(visible(sentences.name_of(task)))}[/]: {escape(sentences.verdict(task))}")
+    if not found.is_equal and (still := [sentences.name_of(task) for task in found.tasks if task.is_still]):
         _line(f"Saved scores hold: {'; '.join(still)}")
     _show_rows(found, limit)
 
@@ -62,12 +54,12 @@ def _show_counts(what: str, rows: "Sequence[Compared]") -> None:
     """Print the numbers of what differs, and below them the labels that changed."""
     if not rows:
         return
-    names = [name_of(row) for row in rows]
+    names = [sentences.name_of(row) for row in rows]
     heads = [what, "before", "after", *CHANGES, *(("in", "out") if what == "task" else ()), "columns"]
     print_table(heads, [_cells(name, row, what) for name, row in zip(names, rows, strict=True)], right=heads[1:-1])
     for name, row in zip(names, rows, strict=True):
         if row.counts.labels:
-            labels, lines = matrix(row.counts.labels)
+            labels, lines = sentences.matrix(row.counts.labels)
             columns = [visible(label) for label in labels]
             _line(f"Labels of {name}: before down, after across", "bold")
             cells = [[visible(old), *(f"{count:,}" if count else "" for count in counts)] for old, counts in lines]
@@ -104,14 +96,14 @@ def _show_rows(found: "Difference", limit: int) -> None:
 
 def _row(row: "Change") -> "Iterator[Text]":
     """Yield the lines of a row: its key, and each value that differs; of a whole row, what it says."""
-    was = f" (was {visible(other_parts(row))})" if row.key_before else ""
-    yield styled(f"  {visible(key_text(row.key))}").append(was, "dim")
+    was = f" (was {visible(sentences.other_parts(row))})" if row.key_before else ""
+    yield styled(f"  {visible(sentences.key_text(row.key))}").append(was, "dim")
     for column, old, new in row.cells:
         line = styled(f"    {visible(column)}: ", "dim")
         if row.change in ("added", "removed"):
             if column not in IDS and column != "corpus_id":
                 yield line.append(_cut(new if old is None else old, _LINE))
-        elif (runs := marked(row, column, old, new)) is not None:
+        elif (runs := sentences.marked(row, column, old, new)) is not None:
             yield _marked(line, runs)
         else:
             yield line.append(_both(old, new))

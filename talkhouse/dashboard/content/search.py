@@ -18,7 +18,7 @@ from talkhouse.escaping import visible
 from talkhouse.ingest.declared.declaration.model import ALL
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
-from talkhouse.search.meaning import like_by_meaning, rank_by_meaning, run_of, turns_on_map, turns_with_vectors
+from talkhouse.search.find import like_by_meaning, rank_by_meaning, run_of, turns_on_map, turns_with_vectors
 from talkhouse.search.ranked import RankedHit, RankedMatches, best_match, like, rank
 from talkhouse.search.search_index import INDEX
 from talkhouse.search.text_groups import FACETS, TextSearch

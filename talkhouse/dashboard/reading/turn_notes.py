@@ -12,29 +12,16 @@ from talkhouse.dashboard import errors, warehouse
 from talkhouse.dashboard.text import tag, text
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.escaping import visible
-from talkhouse.notes.notes_file import (
-    NewNote,
-    NoteNow,
-    NoteState,
-    add,
-    dialogue_hash,
-    labels,
-    notes_of,
-    open_notes,
-    path_for,
-    remove,
-    text_hash,
-    with_states,
-)
+from talkhouse.notes import notes_file
 from talkhouse.schema.errors import TalkhouseError
 
 
-def notes_on(opened: ServedWarehouse, dialogue_id: str | None = None) -> list[NoteNow]:
+def notes_on(opened: ServedWarehouse, dialogue_id: str | None = None) -> list[notes_file.NoteNow]:
     """Return the notes on a dialogue, or on all; none, and a message, if the file of notes can't be read.
 
     Without a file, nothing is opened.
     """
-    version = warehouse.version(path_for(warehouse.path()))
+    version = warehouse.version(notes_file.path_for(warehouse.path()))
     if version is None:
         return []
     try:
@@ -50,11 +37,11 @@ def _notes(
     version: Version,  # noqa: ARG001 - by the versions of both files is it known again
     of_notes: Version,
     dialogue_id: str | None,
-) -> list[NoteNow]:
-    with warehouse.beside(of_notes.path, open_notes) as beside:
-        found = notes_of(beside, {} if dialogue_id is None else {"dialogue_id": dialogue_id})
+) -> list[notes_file.NoteNow]:
+    with warehouse.beside(of_notes.path, notes_file.open_notes) as beside:
+        found = notes_file.notes_of(beside, {} if dialogue_id is None else {"dialogue_id": dialogue_id})
     with _opened.connection() as con:
-        return with_states(con, found)
+        return notes_file.with_states(con, found)
 
 
 @st.cache_data(max_entries=5, show_spinner=False)
@@ -62,52 +49,52 @@ def _labels(of_notes: Version | None) -> list[str]:
     """Return the labels that were used before; of a file that can't be read, another message says so."""
     if of_notes is None:
         return []
-    with suppress(TalkhouseError), warehouse.beside(of_notes.path, open_notes) as beside:
-        return labels(beside)
+    with suppress(TalkhouseError), warehouse.beside(of_notes.path, notes_file.open_notes) as beside:
+        return notes_file.labels(beside)
     return []
 
 
-def by_turn(notes: Iterable[NoteNow]) -> Mapping[int | None, Sequence[NoteNow]]:
+def by_turn(notes: Iterable[notes_file.NoteNow]) -> Mapping[int | None, Sequence[notes_file.NoteNow]]:
     """Return notes by the turn that they are shown at; None: those on the whole. Those that are gone are left out."""
-    found: defaultdict[int | None, list[NoteNow]] = defaultdict(list)
+    found: defaultdict[int | None, list[notes_file.NoteNow]] = defaultdict(list)
     for note in notes:
-        if note.state is not NoteState.GONE:
+        if note.state is not notes_file.NoteState.GONE:
             found[note.turn_index].append(note)
     return found
 
 
-def notes_html(notes: Iterable[NoteNow]) -> str:
+def notes_html(notes: Iterable[notes_file.NoteNow]) -> str:
     """Return notes as HTML, each with its author, its time, and its state if it does not fit."""
     return "".join(tag("div", "noted", _html(note)) for note in notes)
 
 
-def _html(current: NoteNow) -> str:
+def _html(current: notes_file.NoteNow) -> str:
     note = current.note
     body = text("label", note.label) if note.label else ""
     body += text("says", note.note) if note.note else ""
     body += text("by", f"{note.author}, {note.written_at:%Y-%m-%d %H:%M} (note {note.note_id})")
-    return body + (text("tie", state_in_words(current)) if current.state is not NoteState.FITS else "")
+    return body + (text("tie", state_in_words(current)) if current.state is not notes_file.NoteState.FITS else "")
 
 
-def state_in_words(current: NoteNow) -> str:
+def state_in_words(current: notes_file.NoteNow) -> str:
     """Return the current state of the text that a note was written on."""
     turn = current.note.turn_index
     return {
-        NoteState.FITS: "fits",
-        NoteState.CHANGED: "the text has changed since",
-        NoteState.MOVED: f"written on turn {turn}; the text stands at turn {current.turn_index} now",
-        NoteState.GONE: "the dialogue is gone" if turn is None else f"turn {turn} is gone",
+        notes_file.NoteState.FITS: "fits",
+        notes_file.NoteState.CHANGED: "the text has changed since",
+        notes_file.NoteState.MOVED: f"written on turn {turn}; the text stands at turn {current.turn_index} now",
+        notes_file.NoteState.GONE: "the dialogue is gone" if turn is None else f"turn {turn} is gone",
     }[current.state]
 
 
-def draw_gone(notes: Iterable[NoteNow]) -> None:
+def draw_gone(notes: Iterable[notes_file.NoteNow]) -> None:
     """Draw the notes on turns that are not there any more."""
-    if gone := [note for note in notes if note.state is NoteState.GONE]:
+    if gone := [note for note in notes if note.state is notes_file.NoteState.GONE]:
         st.html(tag("div", "talk", tag("div", "whole", notes_html(gone))))
         _draw_removal(gone)
 
 
-def draw_note_on_whole(found: Mapping[str, Any], notes: Sequence[NoteNow]) -> None:
+def draw_note_on_whole(found: Mapping[str, Any], notes: Sequence[notes_file.NoteNow]) -> None:
     """Draw the control that opens a form for a note on the whole conversation."""
     whole = [note for note in notes if note.note.turn_index is None]
     name = "Note on the whole dialogue"
@@ -115,30 +102,30 @@ def draw_note_on_whole(found: Mapping[str, Any], notes: Sequence[NoteNow]) -> No
     if box.open:
         with box:
             texts = (turn["text"] for turn in found["turns"])
-            _draw_form(found["dialogue"]["dialogue_id"], None, dialogue_hash(texts), whole)
+            _draw_form(found["dialogue"]["dialogue_id"], None, notes_file.dialogue_hash(texts), whole)
 
 
-def draw_note_on_turn(found: Mapping[str, Any], turn_index: int, notes: Sequence[NoteNow]) -> None:
+def draw_note_on_turn(found: Mapping[str, Any], turn_index: int, notes: Sequence[notes_file.NoteNow]) -> None:
     """Draw a form for a note on the turn that the address names, which stays in sight while the page is read."""
     utterance = next((turn["text"] for turn in found["turns"] if turn["turn_index"] == turn_index), None)
     if utterance is None:
         return
     with st.container(key="note-turn", gap="xsmall"):
         here = by_turn(notes).get(turn_index, ())
-        _draw_form(found["dialogue"]["dialogue_id"], turn_index, text_hash(utterance), here)
+        _draw_form(found["dialogue"]["dialogue_id"], turn_index, notes_file.text_hash(utterance), here)
 
 
 _ROUND, _AUTHOR, _WRONG, _RESULT = "note.round", "note.author", "note.wrong", "note.result"
 """The state of a session: the number of notes it has written, their author, and the result of the last one."""
 
 
-def _draw_form(dialogue_id: str, turn_index: int | None, text_sha256: str, notes: Sequence[NoteNow]) -> None:
+def _draw_form(dialogue_id: str, turn_index: int | None, text_sha256: str, notes: Sequence[notes_file.NoteNow]) -> None:
     """Draw the form for a note, and the ways to remove those that are there."""
     name = "the dialogue" if turn_index is None else f"turn {turn_index}"
     # Another form for each note, so that it is empty again once a note is written, and not where one was refused.
     key = f"note.{dialogue_id}.{turn_index}.{st.session_state.get(_ROUND, 0)}"
     with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        options = _labels(warehouse.version(path_for(warehouse.path())))
+        options = _labels(warehouse.version(notes_file.path_for(warehouse.path())))
         about, named = f"Label of {name}", f"{key}.label"
         st.selectbox(
             about, options, None, visible, named, placeholder="Choose or type", accept_new_options=True, width=170
@@ -159,7 +146,7 @@ def draw_wrong() -> None:
         errors.show(wrong, "The notes are as they were.")
 
 
-def _draw_removal(notes: Iterable[NoteNow]) -> None:
+def _draw_removal(notes: Iterable[notes_file.NoteNow]) -> None:
     with st.container(horizontal=True, gap="small"):
         for note, _, _ in notes:
             number = note.note_id
@@ -175,7 +162,7 @@ def _draw_removal(notes: Iterable[NoteNow]) -> None:
 
 def remove_note(number: int) -> None:
     """Remove a note; ``draw_wrong`` draws the error."""
-    _try(lambda: remove(warehouse.path(), number), None)
+    _try(lambda: notes_file.remove(warehouse.path(), number), None)
 
 
 def _try(act: Callable[[], Any], otherwise: Any) -> Any:
@@ -196,8 +183,8 @@ def _account() -> str:
 def _save(dialogue_id: str, turn_index: int | None, text_sha256: str, key: str) -> None:
     """Write a note of what is in the form."""
     label, words, author = (st.session_state[f"{key}.{name}"] for name in ("label", "note", "author"))
-    note = NewNote(dialogue_id, turn_index, text_sha256, label or None, words or None, author or "", "page")
-    written = _try(lambda: add(warehouse.path(), [note]), ())
+    note = notes_file.NewNote(dialogue_id, turn_index, text_sha256, label or None, words or None, author or "", "page")
+    written = _try(lambda: notes_file.add(warehouse.path(), [note]), ())
     if written:
         st.session_state[_AUTHOR] = author
         st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1

@@ -4,17 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from talkhouse.packages.convokit.corpus_tables import (
-    ConvoKitLabels,
-    CorpusTables,
-    DialogueRange,
-    JsonMember,
-    LabelLevel,
-    MissingSpeakers,
-    members_of,
-    struct,
-    with_meta,
-)
+from talkhouse.packages.convokit import corpus_tables
 from talkhouse.schema.sql_files import sql_of
 
 _LEAST_DIGITS = 4
@@ -25,9 +15,9 @@ _LEAST_DIGITS = 4
 class Utterances:
     """The utterances of a corpus."""
 
-    tables: CorpusTables
-    missing: MissingSpeakers
-    labels: ConvoKitLabels
+    tables: corpus_tables.CorpusTables
+    missing: corpus_tables.MissingSpeakers
+    labels: corpus_tables.ConvoKitLabels
 
     @cached_property
     def _digits(self) -> int:
@@ -36,21 +26,24 @@ class Utterances:
         return max(_LEAST_DIGITS, len(str(highest)))
 
     @cached_property
-    def members(self) -> Sequence[JsonMember]:
+    def members(self) -> Sequence[corpus_tables.JsonMember]:
         """The metadata of an utterance; each has all of them."""
-        members = members_of("utterance", self.tables.has)
-        return [*members, *(member for scheme in self.labels.schemes(LabelLevel.TURN) for member in scheme.members())]
+        members = corpus_tables.members_of("utterance", self.tables.has)
+        return [
+            *members,
+            *(member for scheme in self.labels.schemes(corpus_tables.LabelLevel.TURN) for member in scheme.members()),
+        ]
 
-    def query(self, part: DialogueRange) -> str:
+    def query(self, part: corpus_tables.DialogueRange) -> str:
         """Return the utterances of some dialogues; the columns are the keys of their objects."""
         joined = [*self._speakers_together(part), *self._parts(part)]
-        joined += self.labels.relations(part, LabelLevel.TURN)
+        joined += self.labels.relations(part, corpus_tables.LabelLevel.TURN)
         return sql_of(
             __file__,
             "utterances",
             id=self._id("turn_index"),
             speaker=self._speaker,
-            meta=struct(self.members),
+            meta=corpus_tables.struct(self.members),
             reply_to=self._id(self._replied),
             is_tree=self.tables.is_tree,
             turns=self.tables.ordered_rows("turns", part.condition),
@@ -74,18 +67,18 @@ class Utterances:
             return f"coalesce(speaker_id, {self.missing.id_of('speakers is not null')})"
         return f"coalesce(speaker_id, {self.missing.id_of('false')})"
 
-    def _speakers_together(self, part: DialogueRange) -> Iterator[str]:
+    def _speakers_together(self, part: corpus_tables.DialogueRange) -> Iterator[str]:
         if self.tables.has["turn_speakers"]:
             yield sql_of(
                 __file__, "utterance_speakers", turn_speakers=self.tables.rows("turn_speakers", part.condition)
             )
 
-    def _parts(self, part: DialogueRange) -> Iterator[str]:
+    def _parts(self, part: corpus_tables.DialogueRange) -> Iterator[str]:
         if self.tables.has["parts"]:
             yield sql_of(__file__, "utterance_parts", parts=self.tables.rows("parts", part.condition))
 
 
-MEMBERS = members_of("speaker")
+MEMBERS = corpus_tables.members_of("speaker")
 """The metadata of a speaker."""
 
 
@@ -93,15 +86,15 @@ MEMBERS = members_of("speaker")
 class ConvoKitSpeakers:
     """The speakers of a corpus."""
 
-    tables: CorpusTables
-    missing: MissingSpeakers
+    tables: corpus_tables.CorpusTables
+    missing: corpus_tables.MissingSpeakers
 
     def query(self) -> str:
         """Return all speakers by id; the first column is the id."""
         return sql_of(
             __file__,
             "speakers",
-            meta=with_meta(MEMBERS),
+            meta=corpus_tables.with_meta(MEMBERS),
             speakers=self.tables.rows("speakers"),
             turns=self.tables.rows("turns"),
             missing=self.missing.rows,
@@ -121,29 +114,29 @@ class ConvoKitSpeakers:
 class Conversations:
     """The conversations of a corpus."""
 
-    tables: CorpusTables
-    labels: ConvoKitLabels
+    tables: corpus_tables.CorpusTables
+    labels: corpus_tables.ConvoKitLabels
 
     @cached_property
-    def members(self) -> Sequence[JsonMember]:
+    def members(self) -> Sequence[corpus_tables.JsonMember]:
         """The metadata of a conversation; each has all of them."""
-        members = members_of("conversation", self.tables.has)
-        schemes = self.labels.schemes(LabelLevel.DIALOGUE)
+        members = corpus_tables.members_of("conversation", self.tables.has)
+        schemes = self.labels.schemes(corpus_tables.LabelLevel.DIALOGUE)
         return [*members, *(member for scheme in schemes for member in scheme.members())]
 
-    def query(self, part: DialogueRange) -> str:
+    def query(self, part: corpus_tables.DialogueRange) -> str:
         """Return the conversations of some dialogues; the first column is the id."""
         joined = [self._records(part), self._participants(part), self._persona_lists(part)]
-        joined += self.labels.relations(part, LabelLevel.DIALOGUE)
+        joined += self.labels.relations(part, corpus_tables.LabelLevel.DIALOGUE)
         return f"""
-        select dialogue_id, {with_meta(self.members)}
+        select dialogue_id, {corpus_tables.with_meta(self.members)}
         from {self.tables.ordered_rows("dialogues", part.condition)}
         inner join {self._turns(part)} using (dialogue_id)
         {" ".join(f"left join {relation} using (dialogue_id)" for relation in joined)}
         order by dialogue_key
         """
 
-    def _turns(self, part: DialogueRange) -> str:
+    def _turns(self, part: corpus_tables.DialogueRange) -> str:
         replies = ", case when any_value(is_tree) then 'published' else 'order' end as replies"
         return sql_of(
             __file__,
@@ -153,10 +146,10 @@ class Conversations:
             turns=self.tables.ordered_rows("turns", part.condition),
         )
 
-    def _records(self, part: DialogueRange) -> str:
+    def _records(self, part: corpus_tables.DialogueRange) -> str:
         return sql_of(__file__, "conversation_records", records=self.tables.rows("records", part.condition))
 
-    def _participants(self, part: DialogueRange) -> str:
+    def _participants(self, part: corpus_tables.DialogueRange) -> str:
         members = [("speaker_id", "speaker_id"), ("role", "role"), ("speaks", "speaks")]
         if self.tables.has["participants.extra"]:
             members.append(("extra", "extra"))
@@ -167,13 +160,13 @@ class Conversations:
         return sql_of(
             __file__,
             "conversation_participants",
-            participant=struct(members),
+            participant=corpus_tables.struct(members),
             turns=self.tables.rows("turns", part.condition),
             together=together if self.tables.has["turn_speakers"] else "",
             participants=self.tables.rows("participants", part.condition),
         )
 
-    def _persona_lists(self, part: DialogueRange) -> str:
+    def _persona_lists(self, part: corpus_tables.DialogueRange) -> str:
         return sql_of(
             __file__,
             "conversation_persona_lists",

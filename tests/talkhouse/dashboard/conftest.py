@@ -14,7 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
-from talkhouse.load.template import open_template
+from talkhouse.load.base_copy import open_template
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema import warehouse
 from tests import browser as browsers

@@ -18,8 +18,8 @@ from talkhouse.ingest.declared.declaration import of_folder
 from talkhouse.ingest.declared.toml_corpus import DeclaredReader
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.keys import Ledger
-from talkhouse.ingest.loading import parts
-from talkhouse.ingest.loading.parts import _Part, _PartTask
+from talkhouse.ingest.loading import load_corpus
+from talkhouse.ingest.loading.load_corpus import _Part, _PartTask
 from talkhouse.ingest.loading.workers import Processes
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
@@ -96,7 +96,7 @@ def test_a_lake_that_workers_load_is_that_of_a_build(url: str, tmp_path: Path, m
     build(tmp_path / "w.duckdb", Silent(), data=data, limit=ALL, corpus_roots=roots)
     write_lake(tmp_path / "of_build", [tmp_path / "w.duckdb"], Silent())
     monkeypatch.setattr(loading, "_GROUP", 3_000)
-    monkeypatch.setattr(parts, "TOGETHER", 0)
+    monkeypatch.setattr(load_corpus, "TOGETHER", 0)
 
     load(tmp_path / "lake", data, url, corpus_roots=roots)
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import talkhouse
-from talkhouse.ingest.loading import parts
+from talkhouse.ingest.loading import load_corpus
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.load import base_copy, changed_files
@@ -207,8 +207,8 @@ def test_files_that_were_touched_are_noted_where_bytes_are_compared(night: Calla
 
 @pytest.mark.slow
 def test_several_processes_read_what_is_new(night: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "LEAST", 0)
-    monkeypatch.setattr(parts, "TOGETHER", 0)
+    monkeypatch.setattr(load_corpus, "LEAST", 0)
+    monkeypatch.setattr(load_corpus, "TOGETHER", 0)
     night(FIRST)
     assert night({**FIRST, "d": [talk("5", "Er", who="Bo")], "f": [talk("6", None)]}, jobs=2) == "2 of 6 files read"
 

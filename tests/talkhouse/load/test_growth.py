@@ -16,7 +16,7 @@ from benchmarks.scenarios.mpchat import PERSONA_SPEAKERS, Inventor
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.loading.load_corpus import load_corpus
 from talkhouse.ingest.registry import corpora
-from talkhouse.load.template import open_template
+from talkhouse.load.base_copy import open_template
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.checks import checks, run
 from talkhouse.queries.views import fill_examples

@@ -22,7 +22,8 @@ from talkhouse.ingest.declared.declaration import of_folder
 from talkhouse.ingest.declared.toml_corpus import DeclaredReader
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.keys import Ledger, Memory
-from talkhouse.ingest.loading import parts, workers
+from talkhouse.ingest.loading import load_corpus as loading
+from talkhouse.ingest.loading import workers
 from talkhouse.ingest.loading.load_corpus import load_corpus
 from talkhouse.ingest.loading.workers import Processes, Task
 from talkhouse.ingest.outcomes import Outcome
@@ -54,8 +55,8 @@ path = "**/*.jsonl"
 
 @pytest.fixture(autouse=True)
 def _however_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "LEAST", 0)
-    monkeypatch.setattr(parts, "TOGETHER", 0)
+    monkeypatch.setattr(loading, "LEAST", 0)
+    monkeypatch.setattr(loading, "TOGETHER", 0)
 
 
 def talk(native_id: str, *texts: str | None, who: str = "Ann", **more: object) -> str:
@@ -119,8 +120,8 @@ def in_any_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(workers, "heappop", taken)
     monkeypatch.setattr(workers, "heappush", list.append)
-    monkeypatch.setattr(parts, "_AHEAD", 10**12)
-    monkeypatch.setattr(parts, "TOGETHER", 400_000)
+    monkeypatch.setattr(loading, "_AHEAD", 10**12)
+    monkeypatch.setattr(loading, "TOGETHER", 400_000)
 
 
 def everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,8 +211,8 @@ def test_small_files_are_worth_processes_and_go_several_to_a_task(
         submit(self, number, task)
 
     monkeypatch.setattr(Processes, "submit", counted)
-    monkeypatch.setattr(parts, "LEAST", 900_000)
-    monkeypatch.setattr(parts, "TOGETHER", 400_000)
+    monkeypatch.setattr(loading, "LEAST", 900_000)
+    monkeypatch.setattr(loading, "TOGETHER", 400_000)
     assert rows(tmp_path / "two.duckdb", data, 2) == expected
     assert len(tasks) == 4  # of five files and an archive of two
 
@@ -395,8 +396,8 @@ def test_a_dry_run_shows_the_same(tmp_path: Path) -> None:
 SCRIPT = """
 import os, time
 from pathlib import Path
-from talkhouse.ingest.loading import parts, workers
-parts.LEAST = parts.TOGETHER = 0
+from talkhouse.ingest.loading import load_corpus, workers
+load_corpus.LEAST = load_corpus.TOGETHER = 0
 result, start, left = workers.Processes.result, workers.Processes._start, int(os.environ["HELD_AT"])
 def started(self):
     worker = start(self)

@@ -9,7 +9,7 @@ import pytest
 
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora
-from talkhouse.load import template
+from talkhouse.load import base_copy
 from talkhouse.load.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.system import cache
@@ -33,7 +33,7 @@ def opened(tmp_path: Path, templates: Path) -> Callable[[str], list[tuple[object
     splits = {name: corpus.splits for name, corpus in corpora().items()}
 
     def run(name: str) -> list[tuple[object, ...]]:
-        with template.open_template(tmp_path / name, catalogue(), splits) as con:
+        with base_copy.open_template(tmp_path / name, catalogue(), splits) as con:
             assert con.execute("from meta.alembic_version").fetchall()
             return con.execute(DESCRIBED).fetchall()
 
@@ -58,16 +58,16 @@ def test_one_that_came_with_the_code_is_only_read(opened: Opened, templates: Pat
     assert opened("b.duckdb") == first
     assert not list(templates.glob("*")), "made again"
     (tmp_path / "shipped").chmod(0o755)
-    path.rename(path.with_stem(f"{template.KEPT.kind}-{'0' * 32}"))
+    path.rename(path.with_stem(f"{base_copy.KEPT.kind}-{'0' * 32}"))
     assert opened("c.duckdb") == first
     assert len(list(templates.iterdir())) == 1, "made, where what came with the code is another"
 
 
 def test_a_corpus_without_tasks_needs_no_other_one() -> None:
     splits = {name: corpus.splits for name, corpus in corpora().items()}
-    key = template.template_key(catalogue(), splits)
-    assert template.template_key(catalogue(), {**splits, "bus_talk": ("train",)}) == key
-    assert template.template_key(catalogue(), {**splits, "dbdc3": ("another",)}) != key
+    key = base_copy.template_key(catalogue(), splits)
+    assert base_copy.template_key(catalogue(), {**splits, "bus_talk": ("train",)}) == key
+    assert base_copy.template_key(catalogue(), {**splits, "dbdc3": ("another",)}) != key
 
 
 BROKEN: dict[str, Callable[[bytes], bytes]] = {
@@ -105,7 +105,7 @@ def test_another_catalogue_has_another_one(tmp_path: Path, templates: Path) -> N
         query = tmp_path / f"{number}" / "toy" / "one.sql"
         query.parent.mkdir(parents=True)
         query.write_text(f"-- A row.\n-- grain: a\nselect {number} as a\n")
-        with template.open_template(tmp_path / f"{number}.duckdb", catalogue([tmp_path / f"{number}"]), {}) as con:
+        with base_copy.open_template(tmp_path / f"{number}.duckdb", catalogue([tmp_path / f"{number}"]), {}) as con:
             assert con.execute("from toy.one").fetchall() == [(number,)]
     assert len(list(templates.iterdir())) == 8
 

@@ -11,7 +11,7 @@ from talkhouse.postgres.publish import PublicationOutcome, verify
 from talkhouse.postgres.record import FORMAT
 from talkhouse.postgres.server import connected, locked
 from talkhouse.releases.create import ReleaseRequest, create
-from talkhouse.releases.verify import differs
+from talkhouse.releases.objects import differs
 from talkhouse.schema.errors import ServerFailed, TalkhouseError, UsageError
 from talkhouse.warehouse.opened import Warehouse
 from tests.postgres_server import SUPERUSER, WITH_PASSWORD, Database, Server

@@ -26,8 +26,8 @@ from talkhouse.releases import manifest
 from talkhouse.releases.checkout import checkout, find, resolve
 from talkhouse.releases.create import Created, ReleaseRequest, create
 from talkhouse.releases.deposit import export, listed, prune
+from talkhouse.releases.objects import differs, verify
 from talkhouse.releases.store import held, read
-from talkhouse.releases.verify import differs, verify
 from talkhouse.schema.errors import (
     CheckFailed,
     OutputFailed,

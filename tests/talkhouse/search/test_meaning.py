@@ -16,7 +16,7 @@ import pytest
 import talkhouse
 from talkhouse.schema import warehouse
 from talkhouse.schema.errors import UsageError
-from talkhouse.search.meaning import like_by_meaning, turns_on_map
+from talkhouse.search.find import like_by_meaning, turns_on_map
 from talkhouse.search.principal_components import components_of
 from talkhouse.search.text_groups import TextSearch
 from talkhouse.search.text_model import open_model

@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple, Self
 import msgspec
 
 from talkhouse.ingest.corpora.mantis.format import MERGED, RANKING, SPLITS, Role, name
+from talkhouse.ingest.corpora.mantis.make import sampler
 from talkhouse.ingest.corpora.mantis.make.negatives import (
     EPSILON,
     K1,
@@ -22,22 +23,10 @@ from talkhouse.ingest.corpora.mantis.make.negatives import (
     Documents,
     Example,
 )
-from talkhouse.ingest.corpora.mantis.make.sampler import (
-    BEST,
-    GENERATOR,
-    Drawn,
-    NegativesRequest,
-    Sampler,
-    Searched,
-    TooFewTexts,
-    save,
-    seed_of,
-    started,
-)
 from talkhouse.ingest.corpora.mantis.tsv import row
 from talkhouse.ingest.progress import Progress
 
-Draw = Callable[[Iterable[tuple[Example, NegativesRequest]]], Iterator[tuple[Example, Drawn]]]
+Draw = Callable[[Iterable[tuple[Example, sampler.NegativesRequest]]], Iterator[tuple[Example, sampler.Drawn]]]
 
 _SUBSETS = {count: subset for subset, count in RANKING.items()}
 _BUFFER = 1 << 20
@@ -81,13 +70,13 @@ class SplitExamples(msgspec.Struct, frozen=True):
         written.rows = written.contexts * (self.count + 1)
         return written
 
-    def _requests(self, conversations: Iterator[Conversation]) -> Iterator[tuple[Example, NegativesRequest]]:
+    def _requests(self, conversations: Iterator[Conversation]) -> Iterator[tuple[Example, sampler.NegativesRequest]]:
         for conversation in conversations:
             corpus = self.corpora[None if None in self.corpora else conversation.category]
             for example in conversation.examples():
                 query, response = self.documents.query(example.response), self.documents.number(example.response)
-                seed = seed_of(self.seed, self.split, conversation.key, example.number, self.count)
-                yield example, NegativesRequest(corpus, query, response, seed)
+                seed = sampler.seed_of(self.seed, self.split, conversation.key, example.number, self.count)
+                yield example, sampler.NegativesRequest(corpus, query, response, seed)
 
 
 def _block(example: Example, cells: list[bytes]) -> bytes:
@@ -106,8 +95,8 @@ OF_ONE_CATEGORY = 10
 METHOD = {
     "tokens": TOKENIZER,
     "scores": f"BM25 of gensim 3: k1 {K1}, b {B}, epsilon {EPSILON}",
-    "best": BEST,
-    "draw": GENERATOR,
+    "best": sampler.BEST,
+    "draw": sampler.GENERATOR,
     "drawn_from": DRAWN_FROM,
 }
 """How negatives are drawn, for manifests: with the same method and seed the same texts give the same negatives."""
@@ -190,7 +179,7 @@ def _check(documents: Documents, conversations: Conversations, corpora: list[Doc
     fewest = documents.fewest(examples, small)
     for category in sorted(fewest, key=lambda category: fewest[category])[:1]:
         if fewest[category] < count:
-            raise TooFewTexts(category, small[category].distinct_texts, count, fewest[category])
+            raise sampler.TooFewTexts(category, small[category].distinct_texts, count, fewest[category])
 
 
 @contextmanager
@@ -201,17 +190,17 @@ def _drawing(
     progress.begin(f"indexing the texts for {count} negatives", records=len(corpora), unit="corpora")
     searched = _searched(documents, corpora, progress)
     if jobs == 1:
-        yield Sampler(list(searched), count).draw_all
+        yield sampler.Sampler(list(searched), count).draw_all
         return
     with tempfile.TemporaryDirectory(dir=folder, prefix=".postings-") as place:
-        save(searched, Path(place))
-        with started(Path(place), count, jobs) as workers:
+        sampler.save(searched, Path(place))
+        with sampler.started(Path(place), count, jobs) as workers:
             yield workers.draw
 
 
-def _searched(documents: Documents, corpora: list[DocumentCorpus], progress: Progress) -> Iterator[Searched]:
+def _searched(documents: Documents, corpora: list[DocumentCorpus], progress: Progress) -> Iterator[sampler.Searched]:
     for corpus in corpora:
-        yield Searched(documents.postings(corpus.category), documents.texts(corpus.category))
+        yield sampler.Searched(documents.postings(corpus.category), documents.texts(corpus.category))
         progress.advance(1)
 
 
