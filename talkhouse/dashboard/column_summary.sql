@@ -1,14 +1,21 @@
 -- What a column holds: its most frequent values if it has few, else a histogram of its numbers; and its nulls.
 with
-present as (select ${column}::varchar as text, (${number})::double as number from rows where ${column} is not null),
+present as (select left(${column}::varchar, ${letters}) as text, (${number})::double as number from rows where ${column} is not null),
 
 counts as (select text, count(*) as times from present group by text limit ${values} + 1),
 
 ends as (select min(number) as low, max(number) as high, count(*) as present from present where isfinite(number))
 
 select * from (
-    select ${position} as position, 'value' as kind, text, row_number() over (order by times desc, text) as place, times as number,
-        (select count(*) from rows) as whole, null::double as low, null::double as high
+    select
+        ${position} as position,
+        'value' as kind,
+        text,
+        row_number() over (order by times desc, text) as place,
+        times as number,
+        (select count(*) from rows) as whole,
+        null::double as low,
+        null::double as high,
     from counts
     where (select count(*) from counts) between 1 and ${values}
     qualify place <= 4
@@ -28,7 +35,7 @@ where isfinite(number) and (select count(*) from counts) > ${values}
 group by all
 union all
 select * from (
-    select ${position}, 'null', null, 0, count(*) filter (${column} is null) as nulls, count(*), null, null
+    select ${position}, 'none', null, 0, count(*) filter (${column} is null) as nulls, count(*), null, null
     from rows
 )
 where nulls > 0
