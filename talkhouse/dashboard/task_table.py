@@ -82,7 +82,7 @@ def _is_number(column: TaskColumn) -> bool:
 
 
 def _heads(opened: ServedWarehouse, task: ExampleTask, conditions: list[str], every: int) -> Mapping[str, str]:
-    """Return what each column holds, as HTML, by one query over 1 of so many examples, at even distances."""
+    """Return the summary of each column, as HTML, by one query over 1 of so many examples, at even distances."""
     some = [*conditions, *([f"example_index % {every} = 0"] if every > 1 else [])]
     summaries = []
     for position, column in enumerate(task.columns):
