@@ -72,4 +72,8 @@ class IndexReadme(MetadataHookInterface):
 
         text = Path(self.root, "README.md").read_text(encoding="utf-8")
         text = re.sub(r"(!?)\[([^]]+)\]\((?!https?:|#)([^)]+)\)", moved, text)
+        if source:
+            text = re.sub(r'(src|srcset)="(?!https?:)', rf'\1="{source}/raw/HEAD/', text)
+        else:
+            text = re.sub(r"<picture>.*?</picture>\n*", "", text, flags=re.DOTALL)
         metadata["readme"] = {"content-type": "text/markdown", "text": text}

@@ -48,6 +48,7 @@ _TYPES = {
     "values": "table of texts, whole numbers, true, false",
     "texts": "text, or list of texts",
     "regex": "regular expression",
+    "count": "whole number, from 1",
 }
 
 _HEAD = """\
@@ -65,7 +66,7 @@ pattern. Of a list of paths the first counts that leads to something; those of a
 A declaration is read before any file is. A mistake stops there, and is named with its line.
 
 Editors with [Taplo](https://taplo.tamasfe.dev/), such as Even Better TOML, complete and check a `corpus.toml` by a
-[JSON Schema](corpus.schema.json). `talkhouse new` writes it beside the declaration, as `.corpus.schema.json`, and
+[JSON Schema](corpus.schema.json). `talkhouse new` writes it next to the declaration, as `.corpus.schema.json`, and
 `#:schema ./.corpus.schema.json` as the first line; do the same for a declaration that you write yourself. It says
 less than a build, which also compares keys with one another.
 """

@@ -19,6 +19,8 @@ DOCS = ROOT / "docs"
 UNSEARCHED = ("decisions/0*.md", "CHANGELOG.md", "changelog-*.md")
 """Pages that the search leaves out: they would hide the pages that explain how something works today."""
 
+_PICTURE = re.compile(r'<picture>\s*<source [^>]*srcset="(.+?)">\s*<img alt="(.*?)" src="(.+?)">\s*</picture>')
+"""A picture for a dark page and one for a light page; the site has a switch of its own."""
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#]+)")
 
 
@@ -34,9 +36,12 @@ def pages() -> dict[Path, Path]:
         Path("migrations", "README.md"): Path("migrations.md"),
         **{path.relative_to(ROOT): Path("corpora", f"{path.parent.name}.md") for path in corpora},
         **{path.relative_to(ROOT): Path("examples", f"{path.parent.name}.md") for path in examples},
-        **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.md"))},
-        **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.rglob("*.png"))},
-        **{path.relative_to(ROOT): path.relative_to(DOCS) for path in sorted(DOCS.glob("*.json"))},
+        **{
+            path.relative_to(ROOT): path.relative_to(DOCS)
+            for pattern in ("**/*.md", "**/*.png", "*.json", "notebooks/*.ipynb")
+            for path in sorted(DOCS.glob(pattern))
+            if not path.match("notebooks/*.md")  # what the notebooks are made from
+        },
     }
 
 
@@ -55,7 +60,8 @@ def lay_out(folder: Path) -> None:
             return Path(os.path.relpath(places.get(meant, meant), place.parent)).as_posix()
 
         front = "---\nsearch:\n  exclude: true\n---\n\n" if any(map(place.match, UNSEARCHED)) else ""
-        target.write_text(front + _LINK.sub(moved, (ROOT / source).read_text(encoding="utf-8")), encoding="utf-8")
+        text = _PICTURE.sub(r"![\2](\3#only-light)\n![\2](\1#only-dark)", (ROOT / source).read_text(encoding="utf-8"))
+        target.write_text(front + _LINK.sub(moved, text), encoding="utf-8")
 
 
 def make(site: Path) -> None:

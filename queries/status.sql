@@ -22,6 +22,7 @@ counted as (
         counts.speaker_count as speakers,
         counts.persona_count as personas,
         counts.label_count as labels,
+        counts.default_label_count as default_labels,
         counts.annotation_count as annotations,
         counts.candidate_count as candidates,
         counts.example_count as examples,

@@ -152,7 +152,7 @@ def _check_log(path: Path, shown: Path) -> None:
         return
     if owner != path.stat().st_uid and owner != os.geteuid():
         raise NotAWarehouse(
-            "a write-ahead log that another user has put beside the warehouse would be read as a part of it",
+            "a write-ahead log that another user has put next to the warehouse would be read as a part of it",
             where=log,
             expected="none, or one of the user whose file the warehouse is",
             found=f"a log of the user {owner}",

@@ -150,7 +150,7 @@ def release(name: str, *, db: "str | Path | None" = None, store: "str | Path | N
     db : str or pathlib.Path, optional
         The warehouse, as in ``talkhouse.build``.
     store : str or pathlib.Path, optional
-        The folder of releases; without it ``$TALKHOUSE_RELEASES``, then ``releases`` beside the warehouse.
+        The folder of releases; without it ``$TALKHOUSE_RELEASES``, then ``releases`` next to the warehouse.
 
     Returns
     -------

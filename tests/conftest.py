@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -234,6 +235,14 @@ def rebuild(tmp_path: Path) -> Callable[..., BuildResult]:
         return build(tmp_path / "w.duckdb", Silent(), data=data, **options)  # type: ignore[arg-type]
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def main_module() -> Iterator[None]:
+    """Restore the main module, which Streamlit's tests replace by the page: new processes begin with it."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ IDS = sorted(path.parent.name for path in OWN.glob("*/__init__.py"))
 NAMED = re.compile("|".join(IDS))
 FOLDERS = {ROOT / top / name for top in ("ingest/corpora", "queries", "tests/corpora") for name in IDS}
 FOLDERS |= {ROOT / "talkhouse" / "shipped"}  # made from them, and in no repository
+FOLDERS |= {ROOT / "tests" / "talkhouse" / "packages" / "golden"}  # packages of a sample, as they were written
 
 EXAMPLE = re.compile(r"^ +talkhouse [a-z]+ |\bsuch as ")
 """Lines of the help: a command that works as it stands on the samples that come with Talkhouse."""

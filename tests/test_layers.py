@@ -39,7 +39,7 @@ ROOMS: dict[str, set[str]] = {
     "lake_format": COMMON | {"translation"},
     "spark": COMMON | {"translation", "lake_format"},
     "lake": COMMON | {"export", "translation", "lake_format", "spark", "load"},
-    "load": COMMON | {"translation"},
+    "load": COMMON | {"translation", "charts"},
     "restore": COMMON | {"dialogues", "load"},
     "replay": COMMON | {"load", "restore"},
     "dashboard": COMMON

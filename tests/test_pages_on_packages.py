@@ -1,4 +1,4 @@
-"""The pages on packages and on training are run as they stand: commands, and programs in environments of their own."""
+"""The pages on packages and chats are run as they stand: commands, and programs in environments of their own."""
 
 import ast
 import json
@@ -15,9 +15,7 @@ from tests.test_docs import ROOT, blocks, commands, run
 
 pytestmark = pytest.mark.packages
 
-PACKAGES, TRAINING, CHAT = (
-    (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("packages", "training", "chat")
-)
+PACKAGES, CHAT = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("packages", "chat"))
 
 VIEW = "".join(re.findall(r"export (\w+\.\w+) --split dev", PACKAGES))
 CORPUS = VIEW.partition(".")[0]
@@ -43,7 +41,9 @@ def run_page(page: str, sample: Path, folder: Path) -> dict[str, list[str]]:
 @pytest.mark.slow
 def test_the_page_on_packages_is_run_from_the_first_command_to_the_last(sample: Path, tmp_path: Path) -> None:
     shown = run_page(PACKAGES, sample, tmp_path)
-    hub, records, dialogues, files = (lines[-1] for command, lines in shown.items() if command.endswith(".py"))
+    hub, streamed, records, dialogues, files = (
+        lines[-1] for command, lines in shown.items() if command.endswith(".py")
+    )
     with talkhouse.open(sample) as con:
         default = f"from {VIEW} where is_default"
         rows = dict(con.execute(f"select split, count(*) {default} group by all").fetchall())
@@ -55,6 +55,7 @@ def test_the_page_on_packages_is_run_from_the_first_command_to_the_last(sample: 
         ((dialogue_count, turn_count),) = con.execute(turns).fetchall()
     assert ast.literal_eval(hub.partition("}")[0] + "}") == rows
     assert "['O', 'T', 'X']" in hub
+    assert len((tmp_path / "streamed.csv").read_text().splitlines()) == 1 + int(streamed)
     assert ast.literal_eval(records.removeprefix("Counter(").removesuffix(")")) == labels
     assert dialogues.startswith(f"{dialogue_count} {turn_count} ")
     assert files == str({"train": every})
@@ -66,12 +67,3 @@ def test_the_page_on_chats_is_run_from_the_first_command_to_the_last(sample: Pat
     lines = (tmp_path / "chats" / "dev.jsonl").read_text("utf-8").splitlines()
     role = json.loads(lines[0])["messages"][0]["role"]
     assert [printed[-1] for printed in shown.values()] == [f"{len(lines)} {role}"]
-
-
-def test_the_page_on_training_is_run_from_the_first_command_to_the_last(sample: Path, tmp_path: Path) -> None:
-    run_page(TRAINING, sample, tmp_path)
-    with talkhouse.open(sample) as con:
-        of_the_page = f"release = '{CORPUS}' and split = 'eval' and language = 'en'"
-        ((rows,),) = con.execute(f"select count(*) from {VIEW} where {of_the_page}").fetchall()
-    assert len((tmp_path / "streamed.csv").read_text().splitlines()) == 1 + rows
-    assert (tmp_path / "scores.duckdb").exists()

@@ -9,8 +9,8 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 ATTACKERS = (
-    "another user of the machine", "a website in the browser", "another role in the database", "whoever made a file",
-    "whoever can write the folder", "a server", "whoever writes SQL",
+    "another user of the machine", "a website in the browser", "another role in the database", "the author of a file",
+    "a writer of the folder", "a server", "the author of SQL",
 )  # fmt: skip
 
 

@@ -1,11 +1,12 @@
-"""Takes pictures of the pages of `talkhouse dashboard` from the samples, in Chromium.
+"""Takes pictures of the pages of `talkhouse dashboard` and of a site, from the samples, in Chromium.
 
 `uv run python -m docs.pictures.take FOLDER` takes all pages, light and dark, on a phone and on a desk;
-`uv run python -m docs.pictures.take` takes the pictures of the README, into docs/pictures.
+`uv run python -m docs.pictures.take` takes the pictures of these documents, light and dark, into docs/pictures.
 """
 
 import argparse
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
@@ -14,14 +15,22 @@ from playwright.sync_api import Browser
 from talkhouse.ingest.progress import Silent
 from talkhouse.load.run import build
 from tests.browser import Visit, launched, served, visit
+from tests.commands import run
 
 WIDTHS = (390, 1_400)
 SCHEMES = ("light", "dark")
-README = {
-    "dashboard-home": ("", 1_400, 1_000),
-    "dashboard-read": ("read?dialogue=dbdc3:CIC9001", 1_400, 1_000),
+WINDOW = {"width": 1_300, "height": 860}
+PAGES = {
+    "home": "",
+    "read": "read?dialogue=dbdc3:CIC9001",
+    "ask": "ask?show=Annotations:+Labels&by=Split&over=Subset&only_corpus_id=Dialogue+Breakdown+Detection+Challenge+3",
+    "errors": "errors?run=uniform&beside=majority",
+    "corpus": "dbdc3",
 }
-"""Name of a picture -> the page's address, and the width and height of the window."""
+"""Name of a picture of these documents -> the page's address."""
+SITE_PAGE = "dbdc3/index.html"
+RUNS = ("majority", "uniform")
+TASK = ("dbdc3.breakdown_detection", "--release", "dbdc3", "--split", "eval")
 
 _HEIGHT = """() => {
     const main = document.querySelector('[data-testid="stMain"]');
@@ -37,12 +46,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, launched() as browser:
         warehouse = Path(name) / "talkhouse.duckdb"
         build(warehouse, Silent())
+        for baseline in RUNS:
+            run("score", *TASK, "--baseline", baseline, "--save", baseline, cwd=Path(name))
         with served(warehouse, Path(name)) as pages:
             if folder:
                 folder.mkdir(parents=True, exist_ok=True)
                 take_all(browser, pages.url, folder)
             else:
-                take_for_readme(browser, pages.url)
+                take_for_documents(browser, pages.url, Path(name))
 
 
 def take_all(browser: Browser, url: str, folder: Path) -> None:
@@ -60,17 +71,25 @@ def take_all(browser: Browser, url: str, folder: Path) -> None:
                     (folder / f"{name}-{width}-{scheme}.png").write_bytes(still(visited))
 
 
-def take_for_readme(browser: Browser, url: str) -> None:
-    """Take the pictures of the README, in few colours, which makes them small."""
-    for name, (path, width, height) in README.items():
-        with visit(browser, url, viewport={"width": width, "height": height}) as visited:
-            visited.open(path)
-            file = Path(__file__).with_name(f"{name}.png")
-            file.write_bytes(still(visited))
-        with Image.open(file) as picture:
-            few = picture.convert("RGB").quantize(256)
-        few.save(file, optimize=True)
-        print(f"{file.name}: {file.stat().st_size / 1e3:.0f} kB")
+def take_for_documents(browser: Browser, url: str, folder: Path) -> None:
+    """Take the pictures of the documents, in few colours, which makes them small."""
+    run("report", "--site", "site", "--accept-terms", cwd=folder)
+    for scheme in SCHEMES:
+        with visit(browser, url, viewport=WINDOW, color_scheme=scheme) as visited:
+            for name, path in PAGES.items():
+                visited.open(path)
+                write(still(visited), f"{name}-{scheme}.png")
+            visited.page.set_viewport_size({**WINDOW, "width": 800})
+            visited.page.goto((folder / "site" / SITE_PAGE).as_uri())
+            write(still(visited), f"site-{scheme}.png")
+
+
+def write(picture: bytes, name: str) -> None:
+    """Write a picture with a palette of its own."""
+    file = Path(__file__).with_name(name)
+    with Image.open(BytesIO(picture)) as opened:
+        opened.convert("RGB").quantize(128).save(file, optimize=True)
+    print(f"{name}: {file.stat().st_size / 1e3:.0f} kB")
 
 
 def still(visited: Visit) -> bytes:

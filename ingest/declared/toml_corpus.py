@@ -178,7 +178,7 @@ def _end(declaration: Declaration, files: Iterable[SourceFile], tallies: Tallies
 def _passed_over(declaration: Declaration, file: SourceFile, path: str, entry: Files | None) -> list[Outcome]:
     """Return why a file is not read; nothing for one with dialogues or labels."""
     if path.startswith(_QUERIES):
-        return [Unrecognised(file, "SQL beside data is never run: keep the declaration and it under --corpora")]
+        return [Unrecognised(file, "SQL next to data is never run: keep it and the declaration under --corpora")]
     if entry is not None and entry.skip is not None:
         return [Unrecognised(file, f"skipped by {declaration.place}: {entry.skip}", is_meant=True)]
     if file.path.suffix.lower() in _PICKLES:

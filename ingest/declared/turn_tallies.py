@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -12,7 +13,7 @@ import polars as pl
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.parsed_dialogue import NO_TEXT
-from talkhouse.ingest.declared.record_files.repaired import BROKEN, repaired
+from talkhouse.ingest.declared.record_files.repaired import BROKEN, is_broken
 from talkhouse.ingest.declared.shapes import RESERVED
 from talkhouse.ingest.keys import Tallies, Tally
 from talkhouse.ingest.outcomes import ReaderFinding
@@ -65,7 +66,7 @@ class TurnTallies:
         tally, texts = self._tallies[file.id], turns["text"]
         words = spoken.select("speaker", "shown", text=texts)
         broken = words.filter(pl.any_horizontal(pl.all().str.contains(BROKEN)))
-        tally.broken_texts += sum(any(word and repaired(word) != word for word in row) for row in broken.iter_rows())
+        tally.broken_texts += sum(any(word and is_broken(word) for word in row) for row in broken.iter_rows())
         if self._has_marks:
             marks = texts.str.replace(_FIRST_LINE, "").str.extract_all(_MARK).explode().drop_nulls()
             tally.marks = dict(Counter(tally.marks) + Counter(mark.strip(" \t#*").rstrip(":") for mark in marks))
@@ -77,10 +78,12 @@ class TurnTallies:
             self._count(tally, text, _texts_in(_values(extra), self._declared))
 
     def look_inside(self, file: SourceFile, extras: Iterable[str | None]) -> None:
-        """Look into the ``extra`` of records, where turns in lists inside of lists stay as they are."""
+        """Look into the ``extra`` of records, where turns in lists inside of lists, or in a cell, stay as they are."""
         tally = self._tallies[file.id]
         for extra in extras if self._inside else ():
-            for turn in _at(_values(extra or "{}"), self._inside):
+            if extra is None or (len(self._inside) == 2 and f'"{self._inside[0]}":"' not in extra):
+                continue
+            for turn in _at(_values(extra), self._inside):
                 if tally.looked_inside < _MOST_LOOKED_AT and isinstance(turn, dict):
                     tally.looked_inside += 1
                     self._count(tally, "", _texts_in(turn, self._declared | self._taken))
@@ -126,7 +129,7 @@ class TurnTallies:
             detail = f"{marks.total():,} lines within turns begin like a mark that is none: {named}"
             yield self._first("marks"), ReaderFinding(LIKE_A_MARK, detail)
         if broken:
-            detail = f"{broken:,} of {turns:,} turns have a text or a speaker that reads as UTF-8 when taken as Latin-1"
+            detail = f"{broken:,} of {turns:,} turns have a text or a speaker that is UTF-8 taken for another encoding"
             yield self._first("broken_texts"), ReaderFinding(MOJIBAKE, detail)
 
     def _first(self, *counts: str) -> str:
@@ -144,19 +147,25 @@ class TurnTallies:
                 yield f"{name:.80} ({first!r})"
 
 
-def _texts_in(members: Mapping[str, Any], but: set[Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Yield the texts among members and in their objects, with their paths."""
+def _texts_in(members: Mapping[Any, Any], but: set[Any], above: JsonPath = ()) -> Iterator[tuple[str, str]]:
+    """Yield the texts among members, and in their objects and lists, with their paths."""
     for name, value in members.items():
-        if isinstance(value, str) and value and not (not above and name in but):
-            yield path_text((*above, name.removesuffix("_") if name.rstrip("_") in RESERVED else name)), value
-        elif isinstance(value, dict) and not (not above and name in but):
+        if not above and name in but:
+            continue
+        if isinstance(value, str) and value:
+            yield path_text((*above, name.removesuffix("_") if name and name.rstrip("_") in RESERVED else name)), value
+        elif isinstance(value, dict):
             yield from _texts_in(value, but, (*above, name))
+        elif isinstance(value, list):
+            for item in value:
+                inside = item if isinstance(item, dict) else {None: item}
+                yield from _texts_in(inside, but, (*above, name, None) if inside is item else (*above, name))
 
 
 def _path_inside(path: JsonPath | None) -> JsonPath:
-    """Return the path of turns in lists inside of lists, to each of them; an empty one where they are in no such."""
+    """Return the path of turns in lists inside of lists, or in a cell, to each of them; an empty one of no such."""
     inside = path[:-1] if path and path[-1] is ... else path or ()
-    if path is None or not {None, ...} & set(inside):
+    if not path or not (len(path) == 1 or {None, ...} & set(inside)):
         return ()
     return path if path[-1] is ... else (*path, None)
 
@@ -167,6 +176,9 @@ def _at(value: Any, path: JsonPath) -> Iterator[Any]:
         yield value
         return
     step, *rest = path
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):  # JSON in a cell
+        with suppress(ValueError, RecursionError):
+            value = _values(value)
     if step is None or step is ...:
         items = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
     else:

@@ -6,6 +6,9 @@
 --   record_id: The record that publishes the dialogue; where several records of one subset are about it, the first. A file that occurs twice counts once; records without a split count only for a dialogue of which no record has one.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
 --   is_first_in_split: True in one row of each dialogue within publisher's release and split: filter by it to count a dialogue once that several subsets of a split have.
+--   started_at: When the dialogue began: its own published start, or else the earliest time of its turns; null where neither is published. Wall clock time, as main.dialogues has it.
+--   hour_of_day: Hour of started_at, 0 to 23.
+--   weekday: Day of the week of started_at: 1 for Monday to 7 for Sunday.
 --   turn_count: Turns of every kind: messages, and seed utterances, submitted answers and what else the publisher has as a turn.
 --   turn_count_bin: The least turn_count of its bin: 0 for 0 to 4, 5 for 5 to 9, 10 ...
 --   speaker_count: Speakers of its turns of every kind: a system that opens the dialogue is one, too.
@@ -23,6 +26,7 @@ talks as (
         count(distinct turns.speaker_id) as speaker_count,
         sum(length(turns.text)) filter (where turns.kind = 'message')::bigint as character_count,
         sum(bi.word_count(turns.text)) filter (where turns.kind = 'message')::bigint as word_count,
+        min(turns.said_at) as first_said_at,
     from main.turns
     inner join main.dialogues on dialogues.dialogue_id = turns.dialogue_id
     group by dialogues.corpus_id, turns.dialogue_id
@@ -60,6 +64,9 @@ select
     dialogues.language,
     dialogues.domain,
     dialogues.title,
+    coalesce(dialogues.started_at, talks.first_said_at) as started_at,
+    hour(coalesce(dialogues.started_at, talks.first_said_at)) as hour_of_day,
+    isodow(coalesce(dialogues.started_at, talks.first_said_at)) as weekday,
     publications.is_default,
     publications.is_first_in_split,
     coalesce(talks.turn_count, 0) as turn_count,

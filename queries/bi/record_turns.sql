@@ -11,6 +11,8 @@
 --   speaker_name: Name or alias of who said it.
 --   known_speaker_name: Name of who said it, where it is the same in every dialogue: group by this. Null where there is no name, or an alias that may be that of others elsewhere.
 --   speaker_kind: human, bot or system.
+--   hour_of_day: Hour of said_at, 0 to 23.
+--   weekday: Day of the week of said_at: 1 for Monday to 7 for Sunday.
 --   character_count: Characters of the text.
 --   word_count: Runs of characters that are not white space (spaces, tabs, line ends); says little where a language is written without spaces.
 --   has_spaces: True where the language puts spaces between words, or is not known: filter by it to count words.
@@ -39,6 +41,8 @@ select
     turns.word_count,
     turns.word_count // 10 * 10 as word_count_bin,
     turns.said_at,
+    hour(turns.said_at) as hour_of_day,
+    isodow(turns.said_at) as weekday,
     bi.has_spaces(dialogues.language) as has_spaces,
 from bi.publications
 inner join main.dialogues

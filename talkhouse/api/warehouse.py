@@ -185,7 +185,7 @@ class Warehouse:
             What is searched for, to the character; with ``rank`` its words count.
         rank : bool
             Find texts that have some of the words, the best first, by BM25. The first time, an index is written
-            beside the warehouse.
+            next to the warehouse.
         **where
             ``corpus``, ``role`` and ``split`` (str) choose, ``limit`` (int, 50) says how many rows at most. Without
             ``rank`` also ``regex`` and ``match_case`` (bool), with it ``kind``: turn, candidate or persona.

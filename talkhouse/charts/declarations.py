@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import polars as pl
 
 from talkhouse.charts.declared import ROW_COUNT, Chart, Dashboard, Filter, Headline, Metric
+from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.queries.catalogue import BI, DeclaredSql, check_foreign
 from talkhouse.queries.files import Files, QueryFile, own_files
 from talkhouse.queries.foreign_sql import check_condition, check_expressions, check_select
@@ -57,7 +59,7 @@ def dashboards(files: Files | None = None) -> list[DeclaredDashboard]:
 @lru_cache(maxsize=4)
 def _dashboards(files: Files) -> list[DeclaredDashboard]:
     declared = [
-        DeclaredDashboard(file.folder, file.path, read(file, Dashboard, _PARTS))
+        DeclaredDashboard(file.folder, file.path, read(file, Dashboard, _PARTS, files))
         for file in files
         if place_in_bi(file).startswith("dashboards/")
     ]
@@ -65,7 +67,7 @@ def _dashboards(files: Files) -> list[DeclaredDashboard]:
     names: set[str] = set()
     by_path = {file.path: file for file in files}
     for declaration in declared:
-        check_foreign(files, *_sql_of(by_path[declaration.path], declaration.dashboard))
+        check_foreign(files, *_sql_of(by_path[declaration.path], declaration.dashboard, files))
         if not is_name(declaration.name):
             raise broken(declaration.path, "a name is lower case letters, digits and '_'")
         if declaration.name in names:
@@ -77,14 +79,19 @@ def _dashboards(files: Files) -> list[DeclaredDashboard]:
             missing = [name for name in named if name not in known.get(chart.view, {}) and name != ROW_COUNT]
             if missing:
                 reason = f"'{chart.title}' shows {missing[0]}, which is in no metrics.toml under [{chart.view}]"
-                raise broken(declaration.path, reason)
+                near = closest(missing[0], known[chart.view]) if chart.view in known else closest(chart.view, known)
+                expected = f"{'' if chart.view in known else 'a view with metrics, '}one of: {', '.join(near)}"
+                raise broken(place_of(declaration.path, title_line(chart), files), reason, expected)
     return sorted(declared, key=lambda item: item.folder != BI)
 
 
-def _sql_of(file: QueryFile, dashboard: Dashboard) -> Iterator[DeclaredSql]:
+def _sql_of(file: QueryFile, dashboard: Dashboard, files: Files) -> Iterator[DeclaredSql]:
     """Yield all SQL that a dashboard declares."""
-    conditions = [*(chart.where for chart in dashboard.charts), *(choice.where for choice in dashboard.filters)]
-    yield from (DeclaredSql(file, check_condition, where) for where in conditions if where)
+    has_own = _declaration_of(file.folder, files) is not None
+    for chart in (chart for chart in dashboard.charts if chart.where):
+        place = place_of(file.path, title_line(chart), files) if has_own else file.path
+        yield DeclaredSql(replace(file, path=Path(place)), check_condition, chart.where)
+    yield from (DeclaredSql(file, check_condition, choice.where) for choice in dashboard.filters if choice.where)
     for headline in dashboard.headlines:
         yield DeclaredSql(file, check_select, headline.sql)
 
@@ -134,15 +141,45 @@ def place_in_bi(file: QueryFile) -> str:
     return file.name if file.folder == BI else file.name.removeprefix(f"{BI}/")
 
 
-def read(file: QueryFile, kind: type[_Type], parts: Parts) -> _Type:
+def read(file: QueryFile, kind: type[_Type], parts: Parts, files: Files = ()) -> _Type:
     """Read a declaration; CatalogueError names the file, and the keys closest to an unknown one.
 
-    ``parts``: the type of each key's value, and under ``""`` of the whole.
+    ``parts``: the type of each key's value, and under ``""`` of the whole. ``files``: those that may have the line.
     """
     try:
         return msgspec.toml.decode(file.text, type=kind)
     except msgspec.DecodeError as error:
-        raise broken(file.path, str(error), _nearest(str(error), parts)) from error
+        place: str | Path = file.path
+        if at := _CHART.search(str(error)):
+            place = place_of(file.path, title_line(msgspec.toml.decode(file.text)["charts"][int(at[1])]), files)
+        raise broken(place, str(error), _nearest(str(error), parts)) from error
+
+
+_CHART = re.compile(r"`\$\.charts\[(\d+)\]")
+"""The place of a mistake in a dashboard, as msgspec has it."""
+
+
+def title_line(chart: Chart | Filter | Mapping[str, Any]) -> str:
+    """Return the line by which a chart or filter is found in its file."""
+    return f'title = "{chart.get("title") if isinstance(chart, Mapping) else chart.title}"'
+
+
+def place_of(path: Path, text: str, files: Files) -> str | Path:
+    """Return a file, with its first line that is this text; of a chart of one's own, those of its ``corpus.toml``."""
+    file = next((file for file in files if file.path == path), None)
+    own = _declaration_of(file.folder, files) if file else None
+    places = [(Path(own.folder, own.name), own.text)] if own else []
+    places += [(path, file.text)] if file else []
+    for place, whole in places:
+        lines = [re.sub(r"\s+", " ", line).strip() for line in whole.splitlines()]
+        if text in lines:
+            return f"{place}:{lines.index(text) + 1}"
+    return path
+
+
+def _declaration_of(folder: str, files: Files) -> QueryFile | None:
+    """Return the declaration of a corpus that has charts of its own, among the files that it has brought."""
+    return next((file for file in files if (file.folder, file.name) == (folder, DECLARATION)), None)
 
 
 def _nearest(message: str, parts: Parts) -> str | None:
@@ -160,7 +197,7 @@ def check_view(path: Path, name: str) -> None:
         raise broken(path, f"a view is lower case letters, digits and '_', and not {name[:100]!r}")
 
 
-def broken(path: Path, reason: str, expected: str | None = None) -> CatalogueError:
+def broken(path: str | Path, reason: str, expected: str | None = None) -> CatalogueError:
     """Return the error of a declaration that can't be read."""
     next_step = "fix the file"
     return CatalogueError("the declaration is broken", where=path, expected=expected, found=reason, next_step=next_step)

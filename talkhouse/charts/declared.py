@@ -31,12 +31,22 @@ class ChartKind(StrEnum):
 
 
 class Grain(StrEnum):
-    """The units that a time along the x axis may be truncated to."""
+    """The units that a time along the x axis may be truncated to, or the places in a day or week that recur."""
 
     YEAR = "year"
     MONTH = "month"
     WEEK = "week"
     DAY = "day"
+    HOUR = "hour"
+    WEEKDAY = "weekday"
+
+
+HOURS = range(24)
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+"""In the order of their numbers, from 1."""
+
+_RECURRING = {"hour_of_day": Grain.HOUR, "weekday": Grain.WEEKDAY}
+"""Columns that have what these grains make of a time."""
 
 
 def _check_page(address: str) -> None:
@@ -59,10 +69,14 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """The column along the x axis, of a bar chart, a line chart or a heat map."""
     grain: Grain | None = None
     """The unit to which ``x`` is truncated, if it is a time."""
+    along: tuple[str, ...] = ()
+    """The values of ``x`` in their order, if it is that of a scale; others follow."""
     by: tuple[str, ...] = ()
     """The columns that make the rows of a table, the series of bars or lines, or the y axis of a heat map."""
     where: str = ""
     """An SQL condition on the rows of the view."""
+    needs: Mapping[str, tuple[int, int]] = {}
+    """Column of the chart -> how many values, at least and at most, its rows must have for the chart to be drawn."""
     largest_first: bool = False
     """Ordered by the first metric, in place of ``x``."""
     limit: int = MOST_ROWS
@@ -98,8 +112,12 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             raise ValueError(f"a {self.kind} has one metric")
         if self.counts and self.kind in (ChartKind.NUMBER, ChartKind.TABLE):
             raise ValueError(f"a {self.kind} has no counts")
-        if self.grain and self.kind not in (ChartKind.BAR, ChartKind.LINE):
+        if self.grain and not self.x:
             raise ValueError(f"a {self.kind} has no grain")
+        if others := sorted(self.needs.keys() - {*self.columns}):
+            raise ValueError(f"a chart needs values of its own columns, and {others[0]} is none of them")
+        if self.along and (self.largest_first or not self.x):
+            raise ValueError("an order along x is of a chart that has x, and is not the largest first")
         if (self.stacked or self.horizontal) and self.kind is not ChartKind.BAR:
             raise ValueError("only bars are stacked or horizontal")
         named = (*self.columns, *self.metrics, *self.counts)
@@ -124,6 +142,17 @@ class Chart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     def columns(self) -> tuple[str, ...]:
         """The columns that the chart groups by."""
         return (self.x, *self.by) if self.x else self.by
+
+    @property
+    def truncated_to(self) -> Grain | None:
+        """The unit of the times along x, if they are times, and no hours of the day or days of the week."""
+        return None if self.grain in _RECURRING.values() else self.grain
+
+    def recurring(self, column: str) -> Grain | None:
+        """The hour of the day or weekday that a column has, by its name or as the grain of x."""
+        if column == self.x and self.grain:
+            return None if self.truncated_to else self.grain
+        return _RECURRING.get(column)
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ import altair
 import altair as alt
 import polars as pl
 
-from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric, NumberFormat, drawn_height
+from talkhouse.charts.declared import HOURS, WEEKDAYS, Chart, ChartKind, Grain, Metric, NumberFormat, drawn_height
 from talkhouse.charts.fields import NUMBERS, TIMES, ChartField, column, fields, nothing
-from talkhouse.dialogues.schemes import PLAIN
+from talkhouse.dialogues.schemes import plain_colour
 from talkhouse.escaping import visible
 
 NOTHING = "#808080"
@@ -85,7 +85,7 @@ def _colours(chart: Chart, rows: pl.DataFrame, known: Mapping[str, str]) -> dict
     ordered = rows.sort(map(column, chart.by), nulls_last=True) if len(chart.metrics) == 1 and chart.by else rows
     there = ordered[SERIES].unique(maintain_order=True).to_list()
     new = [series for series in there if series not in known]
-    plain = {series: PLAIN[(len(known) + index) % len(PLAIN)] for index, series in enumerate(new)}
+    plain = {series: plain_colour(len(known) + index) for index, series in enumerate(new)}
     if len(chart.by) == 1 and nothing(chart.by[0]) in plain:
         plain[nothing(chart.by[0])] = NOTHING
     return {series: colour for series, colour in (*known.items(), *plain.items()) if series in there}
@@ -118,9 +118,10 @@ def _bars(drawn: _Drawn) -> Any:
 def _lines(drawn: _Drawn) -> Any:
     chart, rows = drawn.chart, drawn.rows
     is_number = rows.schema[X].is_numeric()
-    axis = alt.Axis(tickMinStep=1, format="d", grid=False) if is_number else alt.Axis(labelOverlap=True)
+    axis = alt.Axis(tickMinStep=1, format="d", grid=False) if is_number else _axis(chart, rows)
+    title, sort = _along_title(chart, drawn.columns[0], rows), _order(chart, rows)
     encoding: dict[str, Any] = {
-        "x": alt.X(f"{X}:{'Q' if is_number else 'O'}", title=_along_title(chart, drawn.columns[0], rows), axis=axis),
+        "x": alt.X(f"{X}:{'Q' if is_number else 'O'}", title=title, axis=axis, sort=sort),
         "y": alt.Y(f"{VALUE}:Q", **_value(chart, drawn.columns, rows)),
         **_common(drawn),
     }
@@ -131,7 +132,7 @@ def _cells(drawn: _Drawn) -> Any:
     chart, columns = drawn.chart, drawn.columns
     encoding = _common(drawn) | {
         "x": alt.X(f"{X}:O", **_category(chart, columns[0], drawn.rows)),
-        "y": alt.Y(f"{SERIES}:O", title=columns[1].title),
+        "y": alt.Y(f"{SERIES}:O", title=columns[1].title, **_down(drawn)),
         "color": alt.Color(
             f"{VALUE}:Q",
             title=None,
@@ -142,6 +143,13 @@ def _cells(drawn: _Drawn) -> Any:
     return alt.Chart(drawn.data).mark_rect().encode(**encoding).properties(height=drawn_height(chart))
 
 
+def _down(drawn: _Drawn) -> dict[str, Any]:
+    """Return the places of all weekdays down a heat map, by Altair's names; of other columns, none."""
+    (name,) = drawn.chart.by
+    steps = _recurring_steps(drawn.chart, name, drawn.rows)
+    return {"sort": steps, "scale": alt.Scale(domain=steps)} if steps else {}
+
+
 def _common(drawn: _Drawn) -> dict[str, Any]:
     """Return the encoding of every mark: its colour, tooltip and link."""
     common = {"color": _color(drawn), "tooltip": _tooltip(drawn.chart, drawn.columns)}
@@ -150,8 +158,10 @@ def _common(drawn: _Drawn) -> dict[str, Any]:
 
 def _color(drawn: _Drawn) -> Any:
     if not drawn.has_series:
-        return alt.value(PLAIN[0])
+        return alt.value(plain_colour(0))
     series = list(drawn.colours)
+    if len(series) == 1 and drawn.chart.by:
+        return alt.value(drawn.colours[series[0]])
     is_long = max(map(len, series), default=0) > _LONG
     legend = alt.Legend(
         orient="top",
@@ -213,8 +223,8 @@ def _along_title(chart: Chart, field: ChartField, rows: pl.DataFrame) -> str:
 
 def _order(chart: Chart, rows: pl.DataFrame) -> Any:
     """Return the order of the categories: that of the rows, unless it is that of the categories themselves."""
-    is_text_of_numbers = rows.schema[X] == pl.String and rows.schema[chart.x].is_numeric()
-    if chart.largest_first or is_text_of_numbers:
+    is_text_of_others = rows.schema[X] == pl.String and rows.schema[chart.x] != pl.String
+    if chart.largest_first or chart.along or (is_text_of_others and not chart.truncated_to):
         return rows[X].unique(maintain_order=True).to_list()
     return "ascending"
 
@@ -224,7 +234,9 @@ def _axis(chart: Chart, rows: pl.DataFrame) -> Any:
         return alt.Axis(labelLimit=220, labelOverlap=False, labelFlush=False)
     names = rows[X].cast(pl.String).unique()
     is_short = (
-        rows.schema[X].is_numeric() or chart.grain is not None or names.str.len_chars().sum() <= _LETTERS * chart.width
+        rows.schema[X].is_numeric()
+        or chart.truncated_to is not None
+        or names.str.len_chars().sum() <= _LETTERS * chart.width
     )
     if is_short:
         return alt.Axis(labelOverlap=True, labelAngle=0)
@@ -268,7 +280,7 @@ X, SERIES, VALUE, ORDER, SHOWN, LEADS = "_x", "_series", "_value", "_order", "_s
 _MOST_STEPS = 500
 """Bins or times from the first to the last that are all drawn."""
 
-_STEPS = {Grain.YEAR: "1y", Grain.MONTH: "1mo", Grain.WEEK: "1w", Grain.DAY: "1d"}
+STEPS = {Grain.YEAR: "1y", Grain.MONTH: "1mo", Grain.WEEK: "1w", Grain.DAY: "1d"}
 """Units of time, as Polars has them."""
 
 
@@ -299,14 +311,14 @@ def marks(
 
 def with_units(chart: Chart, rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows with times that the chart truncates as texts: 2010, and not the first second of it."""
-    return rows.with_columns(_along(chart, rows).alias(chart.x)) if chart.grain else rows
+    return rows.with_columns(_along(chart, rows).alias(chart.x)) if chart.truncated_to else rows
 
 
 def _along(chart: Chart, rows: pl.DataFrame) -> pl.Expr:
     """Return x: as numbers if they are and can stay so, otherwise as texts."""
     x = column(chart.x)
-    if chart.grain:
-        return x.dt.to_string(TIMES[chart.grain].strftime).fill_null(nothing(chart.x))
+    if chart.truncated_to:
+        return x.dt.to_string(TIMES[chart.truncated_to].strftime).fill_null(nothing(chart.x))
     if rows.schema[chart.x].is_numeric() and (chart.kind is ChartKind.LINE or not rows[chart.x].has_nulls()):
         return x
     return _named(chart.x)
@@ -336,21 +348,32 @@ def bin_size(chart: Chart, rows: pl.DataFrame) -> int | None:
 
 def every_step(chart: Chart, rows: pl.DataFrame) -> list[Any] | None:
     """Return all values along x, also bins, numbers and times that no row has, or None if these are names."""
-    if chart.largest_first or rows.is_empty():
+    if chart.largest_first or chart.along or rows.is_empty():
         return None
+    if recurring := _recurring_steps(chart, chart.x, rows):
+        return recurring
     values = rows[chart.x]
     known = values.drop_nulls()
-    if known.is_empty() or not (chart.grain or known.dtype.is_integer()):
+    if known.is_empty() or not (chart.truncated_to or known.dtype.is_integer()):
         return None
     least: Any = known.min()
     most: Any = known.max()
-    if chart.grain:
-        steps = pl.select(pl.datetime_range(least, most, _STEPS[chart.grain]).dt.to_string(TIMES[chart.grain].strftime))
+    if unit := chart.truncated_to:
+        steps = pl.select(pl.datetime_range(least, most, STEPS[unit]).dt.to_string(TIMES[unit].strftime))
         found = steps.to_series().to_list()
     else:
         found = list(range(least, most + 1, bin_size(chart, rows) or 1))
         found = [str(step) for step in found] if values.has_nulls() else found
     return None if len(found) > _MOST_STEPS else [*found, *[nothing(chart.x)] * values.has_nulls()]
+
+
+def _recurring_steps(chart: Chart, name: str, rows: pl.DataFrame) -> list[Any] | None:
+    """Return all hours of a day or days of a week, if a column has such, or None."""
+    grain, has_nulls = chart.recurring(name), rows[name].has_nulls()
+    if grain is None or (grain is Grain.HOUR and not rows.schema[name].is_integer()):
+        return None
+    hours: list[Any] = [*map(str, HOURS)] if has_nulls else [*HOURS]
+    return [*(WEEKDAYS if grain is Grain.WEEKDAY else hours), *[nothing(name)] * has_nulls]
 
 
 VERSION = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])

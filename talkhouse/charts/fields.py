@@ -8,7 +8,7 @@ import duckdb
 import polars as pl
 from polars.selectors import by_name
 
-from talkhouse.charts.declared import Chart, Grain, Metric, NumberFormat, metric
+from talkhouse.charts.declared import ROW_COUNT, WEEKDAYS, Chart, Grain, Metric, NumberFormat, metric
 from talkhouse.escaping import visible
 from talkhouse.schema.toml_files import toml_of
 
@@ -40,8 +40,13 @@ def fields(chart: Chart, metrics: Mapping[str, Metric]) -> list[ChartField]:
     aggregates = ((name, metric(name, metrics)) for name in (*chart.metrics, *chart.counts))
     return [
         *(ChartField(column, along(chart) if column == chart.x else title(column)) for column in chart.columns),
-        *(ChartField(name, aggregate.title, aggregate) for name, aggregate in aggregates),
+        *(ChartField(name, _counted(chart, name) or aggregate.title, aggregate) for name, aggregate in aggregates),
     ]
+
+
+def _counted(chart: Chart, name: str) -> str:
+    """Return the title of a count of rows, which the view is named by: Turns for record_turns."""
+    return title(chart.view.removeprefix("record_")) if name == ROW_COUNT else ""
 
 
 def along(chart: Chart) -> str:
@@ -64,6 +69,14 @@ def title(column: str) -> str:
             column = f"{column.removesuffix(ending)} ({unit})"
     words = column.removeprefix("is_").replace("_", " ")
     return words[:1].upper() + words[1:]
+
+
+def with_weekdays(chart: Chart, rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of a chart's query with the days of the week by their names, which stay in their order."""
+    days = [name for name in chart.columns if chart.recurring(name) is Grain.WEEKDAY]
+    numbers = dict(enumerate(WEEKDAYS, start=1))
+    kind = pl.Enum(WEEKDAYS)
+    return rows.with_columns(column(name).replace_strict(numbers, default=None, return_dtype=kind) for name in days)
 
 
 def nothing(name: str) -> str:

@@ -1,16 +1,24 @@
 """The queries of charts, filters and colours of series; if DuckDB refuses one, its declaration is named."""
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
-from talkhouse.charts.declarations import READING, Timeline, dashboards, metrics, metrics_files, place_in_bi
-from talkhouse.charts.declared import Chart, ChartKind, Filter, Headline, Metric, metric
+from talkhouse.charts.declarations import (
+    READING,
+    Timeline,
+    dashboards,
+    metrics,
+    metrics_files,
+    place_in_bi,
+    place_of,
+    title_line,
+)
+from talkhouse.charts.declared import Chart, ChartKind, Filter, Grain, Headline, Metric, metric
 from talkhouse.charts.fields import Rows
-from talkhouse.dialogues.schemes import PLAIN, label_colours, schemes_of, schemes_sql
+from talkhouse.dialogues.schemes import label_colours, plain_colour, schemes_of, schemes_sql
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files, own_files
 from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
@@ -48,7 +56,7 @@ def counted_sql(chart: Chart, metrics: Mapping[str, Metric]) -> str:
 
 
 def _chart_sql(chart: Chart, metrics: Mapping[str, Metric], others: Sequence[str]) -> str:
-    columns = [_column_sql(chart, column) for column in chart.columns]
+    columns = [column_sql(chart, column) for column in chart.columns]
     wanted = [f"{column} as {quoted(name)}" for column, name in zip(columns, chart.columns, strict=True)]
     wanted += [f"{metric(name, metrics).sql} as {quoted(name)}" for name in (*chart.metrics, *chart.counts)]
     lines = [f"select {', '.join([*wanted, *others])}", f"from {BI}.{chart.view}"]
@@ -60,14 +68,19 @@ def _chart_sql(chart: Chart, metrics: Mapping[str, Metric], others: Sequence[str
     return "\n".join([*lines, f"limit {chart.limit}"])
 
 
-def _column_sql(chart: Chart, column: str) -> str:
+def column_sql(chart: Chart, column: str) -> str:
     """Return the expression of a column that a chart groups by."""
-    if column == chart.x and chart.grain:
+    if column != chart.x or not chart.grain:
+        return quoted(column)
+    if chart.truncated_to:
         return f"date_trunc({literal(chart.grain)}, {quoted(column)})"
-    return quoted(column)
+    return f"{'hour' if chart.grain is Grain.HOUR else 'isodow'}({quoted(column)})"
 
 
 def _order_sql(chart: Chart, name: str, metrics: Mapping[str, Metric]) -> str:
+    if name == chart.x and chart.along:
+        known = ", ".join(map(literal, chart.along))
+        return f"list_position([{known}], {quoted(name)}::varchar) nulls last, {quoted(name)}"
     return quoted(name) if name in chart.columns else f"round({metric(name, metrics).sql}, {DIGITS}) desc"
 
 
@@ -100,6 +113,47 @@ def narrowed(chart: Chart, choices: Choices, columns: Collection[str]) -> Chart:
     return msgspec.structs.replace(chart, where=" and ".join(conditions))
 
 
+def worth_drawing(rows: Rows, charts: Sequence[Chart]) -> tuple[Chart, ...]:
+    """Return the charts of a dashboard whose columns hold as many values as the charts need, by one query.
+
+    Where there is one split, charts do without it. If the query fails, all are returned: the broken one will name its
+    fault.
+    """
+    counts: dict[str, list[str]] = {}
+    asked = [(chart, column) for chart in charts for column in dict.fromkeys((*chart.needs, *_split_of(chart)))]
+    for number, (chart, column) in enumerate(asked):
+        value = column_sql(chart, column)
+        several = f" + max(({value} is null)::int) {{0}}" if column in _split_of(chart) else ""
+        rows_of_chart = f"filter (where {chart.where or 'true'})"
+        count = f"count(distinct {value}) {rows_of_chart}{several.format(rows_of_chart)} as c{number}"
+        counts.setdefault(chart.view, []).append(count)
+    if not asked:
+        return tuple(charts)
+    parts = (
+        f"(select {', '.join(columns)} from {BI}.{quoted(view)}) as {quoted(view)}" for view, columns in counts.items()
+    )
+    try:
+        found = rows(f"select * from {', '.join(parts)}").row(0, named=True)
+    except OF_THE_SQL:
+        return tuple(charts)
+    held = {(chart.title, column): found[f"c{number}"] or 0 for number, (chart, column) in enumerate(asked)}
+    drawn = (
+        chart
+        for chart in charts
+        if all(least <= held[chart.title, column] <= most for column, (least, most) in chart.needs.items())
+    )
+    return tuple(
+        msgspec.structs.replace(chart, by=tuple(name for name in chart.by if name != "split"), stacked=False)
+        if _split_of(chart) and held[chart.title, "split"] < 2
+        else chart
+        for chart in drawn
+    )
+
+
+def _split_of(chart: Chart) -> tuple[str, ...]:
+    return ("split",) if "split" in chart.by and chart.kind is not ChartKind.HEATMAP else ()
+
+
 def palette(rows: Rows, chart: Chart, metrics: Mapping[str, Metric], files: Files | None = None) -> dict[str, str]:
     """Return the colours of a chart's series by their names, in the order in which they are drawn.
 
@@ -108,7 +162,7 @@ def palette(rows: Rows, chart: Chart, metrics: Mapping[str, Metric], files: File
     if not chart.by:
         of_label = _of_scheme(rows, chart.scheme) if chart.scheme else {}
         shown = [metric(name, metrics) for name in chart.metrics]
-        return {item.title: of_label.get(item.label, PLAIN[index % len(PLAIN)]) for index, item in enumerate(shown)}
+        return {item.title: of_label.get(item.label, plain_colour(index)) for index, item in enumerate(shown)}
     if len(chart.by) > 1 or len(chart.metrics) > 1:
         return {}
     if chart.scheme:
@@ -155,10 +209,8 @@ def sql_of_chart(run: _Run, chart: Chart, files: Files | None = None) -> Iterato
             # By itself: for a column in GROUP BY, DuckDB does not suggest the closest names.
             errors = (_fails(run, f"select {quoted(column)} from {BI}.{chart.view}") for column in chart.columns)
             first = next(filter(None, errors), first)
-        places = (file.path for file in dashboards(files) if _has(file.dashboard.charts, chart))
-        raise _error(
-            first, f"the chart '{chart.title}'", next(places, None), f'title = "{chart.title}"', files
-        ) from error
+        places = (file.path for file in dashboards(files) if has_chart(file.dashboard.charts, chart))
+        raise _error(first, f"the chart '{chart.title}'", next(places, None), title_line(chart), files) from error
 
 
 def check_metric(run: _Run, view: str, name: str, declared: Metric, files: Files | None) -> None:
@@ -169,6 +221,14 @@ def check_metric(run: _Run, view: str, name: str, declared: Metric, files: Files
         raise _error(error, f"the metric {name} of {BI}.{view}", path, f"[{view}.{name}]", files) from error
 
 
+def check_charts(run: _Run, folders: Collection[str], files: Files) -> None:
+    """Raise CatalogueError with file and line for a chart in the dashboards of these folders that can't be computed."""
+    known = metrics(files)
+    for chart in (chart for file in dashboards(files) if file.folder in folders for chart in file.dashboard.charts):
+        with sql_of_chart(run, chart, files):
+            run(f"describe {chart_sql(chart, known.get(chart.view, {}))}")
+
+
 @contextmanager
 def sql_of_filter(choice: Filter, files: Files | None = None) -> Iterator[None]:
     """Raise CatalogueError with file and line if the values of a filter can't be computed."""
@@ -176,7 +236,7 @@ def sql_of_filter(choice: Filter, files: Files | None = None) -> Iterator[None]:
         yield
     except OF_THE_SQL as error:
         path = next((file.path for file in dashboards(files) if choice in file.dashboard.filters), None)
-        raise _error(error, f"the filter '{choice.title}'", path, f'title = "{choice.title}"', files) from error
+        raise _error(error, f"the filter '{choice.title}'", path, title_line(choice), files) from error
 
 
 @contextmanager
@@ -216,9 +276,10 @@ def _line_of(headline: Headline) -> str:
     return f'sentence = "{headline.sentence}"'
 
 
-def _has(charts: Iterable[Chart], chart: Chart) -> bool:
+def has_chart(charts: Iterable[Chart], chart: Chart) -> bool:
     """Whether a chart is among others; the choices of a page are in its condition."""
-    return any((other.title, other.view, other.kind) == (chart.title, chart.view, chart.kind) for other in charts)
+    wanted = (chart.title, chart.view, chart.kind)
+    return any((other.title, other.view, other.kind) == wanted and other.where in chart.where for other in charts)
 
 
 def _fails(run: _Run, sql: str) -> Exception | None:
@@ -238,7 +299,4 @@ def _error(error: Exception, what: str, path: Path | None, text: str, files: Fil
 
 def _place(path: Path | None, text: str, files: Files | None) -> str | Path | None:
     """Return the file, with its first line that is this text."""
-    texts = {file.path: file.text for file in (own_files() if files is None else files)}
-    lines = texts.get(path, "").splitlines() if path else []
-    plain = [re.sub(r"\s+", " ", line).strip() for line in lines]
-    return path if text not in plain else f"{path}:{plain.index(text) + 1}"
+    return path and place_of(path, text, own_files() if files is None else files)

@@ -76,7 +76,9 @@ def _value(chart: Chart, column: str, row: Mapping[str, Any]) -> str:
     value = row[column]
     if value is None:
         return nothing(column)
-    return value.strftime(TIMES[chart.grain].strftime) if chart.grain and column == chart.x else str(value)
+    return (
+        value.strftime(TIMES[chart.truncated_to].strftime) if chart.truncated_to and column == chart.x else str(value)
+    )
 
 
 class Cut(NamedTuple):

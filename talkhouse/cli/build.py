@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="Remove this corpus, whose files are no longer in the data folder (may be repeated).",
 )
-@options.flag("--compact", help="Write all rows anew, so that the file has no free room; also where nothing changed.")
+@options.flag("--compact", help="Rewrite all rows, so that the file has no unused space, even if nothing changed.")
 @options.flag("--rehash", help="Compare the bytes of the files with the warehouse, not only size, time and inode.")
 @options.max_quarantine
 @options.memory_limit("10%")
@@ -55,15 +55,15 @@ def build_command(
 
     Without --data, the bundled invented samples are built.
 
-    A corpus whose files did not change is not read again. Of files that a corpus.toml declares, only those are read
-    that are new or have changed, unless what they say depends on others: the output says how many. With --corpus,
-    the others in the warehouse are kept. Where a corpus of the warehouse has no folder in DIR, the build stops,
-    unless --remove names it. If a corpus can't be loaded, the others are published all the same, what the warehouse
-    had of it stays, and the exit code is 1. If anything else goes wrong, the published warehouse is unchanged. What
-    it replaces is deleted: talkhouse release create keeps it.
+    A corpus whose files did not change is not read again. Of the files that a corpus.toml declares, only new and
+    changed ones are read, unless their rows depend on others: the output says how many. With --corpus, the other
+    corpora in the warehouse are kept. If a corpus of the warehouse has no folder in DIR, the build stops, unless
+    --remove names it. If a corpus can't be loaded, the others are published all the same, what the warehouse had of it
+    stays, and the exit code is 1. If anything else goes wrong, the published warehouse is unchanged. What it replaces
+    is deleted: talkhouse release create keeps it.
 
     Memory for reading the files comes on top of --memory-limit, for each process that reads (--jobs). With --dry-run,
-    everything is done except publishing, and what was recognised, ignored and found is listed.
+    everything except publishing is done, and what was recognised, ignored and found is listed.
 
     Examples:
         talkhouse build

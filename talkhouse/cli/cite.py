@@ -28,14 +28,14 @@ from talkhouse.settings import database
     help="bibtex, csl (CSL JSON, for reference managers and Pandoc), or text.",
 )
 @options.flag("--with-talkhouse", help="Also Talkhouse itself, with its version and the build.")
-@click.option("--release", metavar="NAME", help="As it is in this Talkhouse release, which is cited too.")
+@click.option("--release", metavar="NAME", help="As in this Talkhouse release, which is cited too.")
 @options.db
 def cite_command(
     name: str, citation_format: CitationFormat, with_talkhouse: bool, release: str | None, db: Path | None
 ) -> None:
-    r"""Print how to cite a corpus, or all corpora whose rows a view, table or export has: BibTeX, CSL JSON or text.
+    r"""Print how to cite a corpus, or all corpora with rows in a view, table or export: BibTeX, CSL JSON or text.
 
-    A release is cited with its content id and the SHA-256 of its manifest, by which its state is found again.
+    A release is cited with its content id and the SHA-256 of its manifest, which identify its state.
 
     For an export, its manifest is used, and no warehouse is needed. BibTeX is in UTF-8; its keys are the ids of the
     corpora. A corpus whose authors and publication are not declared is @misc, with its reference as note. Control

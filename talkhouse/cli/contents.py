@@ -175,6 +175,13 @@ def _show_dry_run(result: "BuildResult", inventory: "Inventory") -> None:
     show_findings(inventory.findings)
 
 
+def _count(corpus: Mapping[str, Any], name: str) -> str:
+    """Write a count; of labels that releases repeat, that of the default publications, which the pages show."""
+    if name != "labels" or corpus["labels"] == corpus["default_labels"]:
+        return f"{corpus[name]:,} {name}"
+    return f"{corpus['default_labels']:,} labels ({corpus['labels']:,} in all of the publisher's releases)"
+
+
 def show_corpora(described: dict[str, Any], read: Mapping[str, str] | None = None) -> None:
     """Print each corpus with its counts; ``read``: what a build has read of it."""
     for corpus in described["corpora"]:
@@ -182,7 +189,7 @@ def show_corpora(described: dict[str, Any], read: Mapping[str, str] | None = Non
         tags += [read[corpus["corpus_id"]]] if read and corpus["corpus_id"] in read else []
         tag = f" [dim]({escape(', '.join(tags))})[/]" if tags else ""
         output.print(f"  [bold]{escape(corpus['corpus_id'])}[/]  {escape(corpus['title'])}{tag}")
-        counts = ", ".join(f"{corpus[name]:,} {name}" for name in _COUNTED if corpus[name])
+        counts = ", ".join(_count(corpus, name) for name in _COUNTED if corpus[name])
         if others := corpus["annotations"] - corpus["labels"]:
             counts += f", {others:,} annotations without a label"
         output.print(f"    {counts}")

@@ -97,12 +97,12 @@ def require_dashboard() -> None:
 
 @options.command
 @options.path("--output", "path", metavar="FILE.html", help="The page to write.")
-@options.path("--site", metavar="DIR", help="The folder to write as a site; one that this has written is replaced.")
+@options.path("--site", metavar="DIR", help="The folder to write as a site; a site written before is replaced.")
 @click.option(
     "--dialogues",
     metavar="N",
     type=click.IntRange(0),
-    help=f"With --site: how many dialogues of each split are on it.  [default: {_DIALOGUES}]",
+    help=f"With --site: how many dialogues of each split it shows.  [default: {_DIALOGUES}]",
 )
 @options.accept_terms
 @options.personal
@@ -118,19 +118,19 @@ def report_command(
     force: bool,
     db: Path | None,
 ) -> None:
-    """Write one HTML page about the warehouse, to read, to print, or to attach to a paper; or a site to hand on.
+    """Write one HTML page about the warehouse, to read, to print, or to attach to a paper; or a site to publish.
 
     The page has the corpora with their charts, splits and gold labels, how well annotators agree, findings and checks,
-    a dictionary of all tables and views with a diagram, licences, and what to cite. Everything is inside the file: it
-    asks nothing of the network. Where talkhouse overlap has written its file beside the warehouse, it has the matrix of
-    places too. Two reports on one build, and one overlap, are equal to the byte.
+    a dictionary of all tables and views with a diagram, licences, and what to cite. The file is self-contained: it
+    loads nothing from the network. Where talkhouse overlap has written its file next to the warehouse, it has the
+    matrix of places too. Two reports on one build, and one overlap, are equal to the byte.
 
     With --site, DIR is a folder with the same on several pages, a page for each corpus, task and split, and dialogues
     with their labels to read and to search. It needs no server and no network: open DIR/index.html, or put the folder
-    anywhere below a website. Of each split up to N dialogues are on it, those whose ids have the lowest SHA-256; each
-    page says how many of how many it has. If a licence requires more than attribution, the command stops with a message
-    unless --accept-terms is given. --redact puts marks such as <email> in place of personal data in texts; without it,
-    texts of a corpus of your own that have any stop the command, unless --keep-personal-data is given.
+    anywhere below a website. It shows up to N dialogues of each split, those whose ids have the lowest SHA-256; each
+    page says how many of how many. If a licence requires more than attribution, the command stops with a message unless
+    --accept-terms is given. --redact puts marks such as <email> in place of personal data in texts; without it, the
+    command stops if texts of a corpus of your own have any, unless --keep-personal-data is given.
 
     Needs Altair: pip install 'talkhouse[dashboard]'
 

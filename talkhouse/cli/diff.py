@@ -14,7 +14,7 @@ from talkhouse.escaping import visible, visible_json
 from talkhouse.schema.errors import TalkhouseError, UsageError
 
 _SHOWN, _IN_JSON = 20, 100
-"""Rows of each change that are shown of a table or task."""
+"""Rows to show of each change, for each table or task."""
 
 _PAGE_ROWS = 2_000
 """Rows of a table or task that an HTML page has at most."""
@@ -24,7 +24,7 @@ _PAGES = (".html", ".htm")
 
 @options.command
 @click.argument("before", metavar="A", help="A warehouse file, the name or folder of a release, or a data folder.")
-@click.argument("after", metavar="[B]", required=False, help="What it is compared with, of the same kinds.")
+@click.argument("after", metavar="[B]", required=False, help="What to compare it with, of the same kinds.")
 @options.corpora
 @click.option("--task", metavar="NAME", help="Only this task, such as dbdc3.breakdown_detection.")
 @click.option("--table", metavar="NAME", help="Only this table, such as main.turns.")
@@ -32,20 +32,20 @@ _PAGES = (".html", ".htm")
     "--between",
     nargs=2,
     metavar="OLD NEW",
-    help="Compare two of the publisher's releases that A has of one corpus (--corpus), in place of A and B.",
+    help="Compare two of the publisher's releases of one corpus (--corpus) in A, instead of A and B.",
 )
-@options.flag("--same-views", help="Make the examples of both by the views of this Talkhouse: what differs is data.")
+@options.flag("--same-views", help="Make the examples of both with today's views: what differs is data.")
 @click.option(
     "--limit",
     metavar="N",
     type=options.ROWS,
-    help=f"Rows of each change that are shown of a table or task. Default: {_SHOWN}, with --json {_IN_JSON}.",
+    help=f"Rows to show of each change, for each table or task. Default: {_SHOWN}, with --json {_IN_JSON}.",
 )
 @options.path("--store", metavar="DIR", help="The store of releases. Default: $TALKHOUSE_RELEASES, then releases here.")
 @options.as_json
 @options.path("--output", metavar="FILE", help="Write every changed cell (.parquet), or a page to read (.html).")
 @options.force
-@options.flag("--exit-zero", help="Exit code 0 where something differs, too.")
+@options.flag("--exit-zero", help="Exit with 0 even if something differs.")
 def command(
     before: str,
     after: str | None,
@@ -61,14 +61,14 @@ def command(
     force: bool,
     exit_zero: bool,
 ) -> None:
-    """Say what differs between two states, row by row, and what that means for each task.
+    """Show what differs between two states, row by row, and what that means for each task.
 
-    A and B are warehouse files, names or folders of releases, or data folders, which are built in private. Neither is
-    written. One with an older schema is copied and migrated.
+    A and B are warehouse files, names or folders of releases, or data folders, which are built in a private folder.
+    Neither is changed. A state with an older schema is copied and migrated.
 
-    A dialogue or record that has another id, because others were put in front of it, is found again by its words: it
-    is renumbered, not changed. Every other row is the same, changed, moved between splits, removed or added. Equal is
-    identical: an empty text is not null, and a blank counts. Each task gets a verdict: saved scores hold, its examples
+    A dialogue or record that has another id, because others were inserted before it, is recognised by its words: it is
+    renumbered, not changed. Every other row is the same, changed, moved between splits, removed or added. Equal means
+    identical: an empty text is not null, and a space counts. Each task gets a verdict: saved scores hold, its examples
     are renumbered, or so many of them changed. docs/diff.md explains it.
 
     Exit code 0: the same rows; 1: something differs; 2: wrong use, or a file that can't be read.

@@ -66,9 +66,9 @@ if TYPE_CHECKING:
 @click.option(
     "--persona",
     type=options.OneOf(PersonaPlace),
-    help="With --for chat: put the persona of who answers first, as a message of this role.",
+    help="With --for chat: put the persona of the speaker who answers first, as a message of this role.",
 )
-@options.flag("--notes", help="With --for labelstudio and argilla: send the notes that fit along.")
+@options.flag("--notes", help="With --for labelstudio and argilla: include the notes that fit.")
 @options.accept_terms
 @options.personal
 @options.path(
@@ -151,16 +151,16 @@ def command(
     With --for huggingface, croissant or convokit, PATH is a new folder that datasets, mlcroissant or ConvoKit opens,
     and NAME may be a corpus: all its task views; for ConvoKit it must be one, and the options choose its records.
 
-    With --for chat, PATH is a new folder with a file of JSON Lines for each split, as trainers take conversations:
+    With --for chat, PATH is a new folder with a file of JSON Lines for each split, in the form that trainers read:
     whole dialogues (messages), a turn with what comes before it (prompt, completion), or a prompt with two answers
-    (chosen, rejected). NAME is a corpus, a view or table that names dialogues, or a query in quotes that does. Of a
-    tree, each way from the first message to a last one is a chat. --roles says which role of a chat each role of the
+    (chosen, rejected). NAME is a corpus, a view or table that names dialogues, or a query in quotes that does. In a
+    tree, each path from the first message to a last one is a chat. --roles says which role of a chat each role of the
     corpus is.
 
     With --for labelstudio or argilla, PATH is a new folder with whole dialogues to label, tasks.json or records.json;
-    NAME is a corpus or main.dialogues, and the options choose its rows. --notes sends the labels and words of talkhouse
-    notes along, as predictions or suggestions of their own, without their authors; what annotators make of them comes
-    back by talkhouse notes --take.
+    NAME is a corpus or main.dialogues, and the options choose its rows. --notes includes the labels and words of
+    talkhouse notes, as predictions or suggestions, without their authors; talkhouse notes --take imports what
+    annotators make of them.
 
     Hugging Face's datasets would read the manifests of plain files as data: name the files, as in
     load_dataset("parquet", data_files="DIR/*.parquet"), or write a folder with --for huggingface.

@@ -39,10 +39,10 @@ def fetch_command(
 ) -> None:
     """Fetch a corpus's files from its publisher into DIR/CORPUS, once its terms are accepted. DIR defaults to corpora.
 
-    The terms are shown and asked for; without a terminal, --accept-terms says that you accept them. A good file that is
-    there already is not fetched again, and an interrupted download is resumed, by the next run too. A file is in its
-    place only when it is whole and has its checksum. Where none is published, that of the first download is kept in
-    DIR/.talkhouse-fetch, and later downloads are compared with it.
+    The terms are shown and asked for; without a terminal, --accept-terms says that you accept them. A valid file that
+    is already there is not fetched again, and an interrupted download is resumed, even by the next run. A file is put
+    in its place only when it is complete and has its checksum. Where none is published, that of the first download is
+    kept in DIR/.talkhouse-fetch, and later downloads are compared with it.
 
     Examples:
         talkhouse fetch dbdc3

@@ -73,14 +73,14 @@ _File = dict[str, Any]
 @options.db
 @options.as_json
 def command(db: Path | None, as_json: bool) -> None:
-    r"""List what lies next to a warehouse: what it is, whether it fits, and whether it may be deleted.
+    r"""List the files next to a warehouse: what they are, whether they fit, and whether they may be deleted.
 
     Each file has its kind, its size, when it was changed (UTC), a state, the command that makes it, and advice. Nothing
     is changed. A release (--db release:NAME) is first checked out into the cache, as for every command.
 
-    A file fits if Talkhouse can use it with this warehouse. Otherwise it was made of another build or by another
-    Talkhouse, is not Talkhouse's, is damaged, can't be read, is in use or left over by a command that was killed, which
-    the next one clears, or there is no warehouse to compare it with. Why, and what to do, follows below the list.
+    A file fits if Talkhouse can use it with this warehouse. Otherwise it belongs to another build or another version of
+    Talkhouse, is not Talkhouse's, is damaged, can't be read, is in use, was left behind by a killed command, or there
+    is no warehouse to compare it with. The reasons, and what to do, follow below the list.
 
     On a terminal the files are a table. Elsewhere each is one line of tab-separated columns: path, kind, bytes, time,
     state, command, advice; control characters are written as \n, \t, \x1b.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     multiple=True,
     callback=options.read_all,
-    help="The warehouse, or release:NAME; repeated, several with different corpora, which make one lake. Default: "
+    help="The warehouse, or release:NAME; repeat it for several with different corpora, which make one lake. Default: "
     "$TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
 )
 @options.corpora
@@ -40,14 +40,13 @@ if TYPE_CHECKING:
 @options.data
 @options.max_quarantine
 @options.follow_links
-@options.flag("--delta", help="Also a log of Delta for each table; a lake that has them keeps having them.")
+@options.flag("--delta", help="Also write a Delta log for each table; a lake that has these logs keeps them.")
 @options.dry_run
 @options.flag("--sql", help="Print the SQL that makes the tables and views of the lake elsewhere.")
 @click.option(
     "--location",
     metavar="URI",
-    help="With --sql or --check: where the lake lies for that engine, such as s3a://bucket/lake. Default: the "
-    "path here.",
+    help="With --sql or --check: where that engine finds the lake, such as s3a://bucket/lake. Default: the path here.",
 )
 @options.flag("--check", help="Compare every table and view on Spark with DuckDB's.")
 @click.option("--master", metavar="URL", help="With --check or --data: Spark's master, spark://HOST:7077 or local[2].")
@@ -79,22 +78,22 @@ def command(
 
     With --corpus, the lake has no other corpora.
 
-    Readers see the lake before or the new one: a snapshot is written next to the current one, and the manifest is
-    replaced by one rename. Where anything fails, the lake is as it was. Files whose rows are the same are not written
-    again; the snapshot before the current one stays for those who still read it.
+    Readers see either the previous lake or the new one: a snapshot is written next to the current one, and the manifest
+    is replaced by one rename. If anything fails, the lake stays as it was. Files whose rows are the same are not
+    written again; the previous snapshot is kept for those who still read it.
 
-    With --delta, each table has a _delta_log next to its files, by which Databricks, Fabric, Trino, Polars and others
-    open it as a table of Delta Lake. Every later snapshot of the lake has them too, with or without --delta.
+    With --delta, each table has a _delta_log next to its files, so that Databricks, Fabric, Trino, Polars and others
+    can open it as a Delta Lake table. Every later snapshot has the logs too, with or without --delta.
 
     With several --db, each corpus comes from the warehouse that has it: corpora can be built on several machines, and
-    the lake is the one that a single build of all of them would give.
+    the lake is the same as that of a single build of all of them.
 
     With --data, the workers of a Spark cluster read the files themselves and write the tables, and no warehouse is
-    made: the lake is the one that a build of the same files gives. Every worker sees both folders under the same path,
-    has the same Talkhouse, and is trusted. Where a corpus can't be loaded, the lake is as it was.
+    made: the lake is the same as after a build of these files. Every worker sees both folders under the same path,
+    has the same Talkhouse, and is trusted. If a corpus can't be loaded, the lake stays as it was.
 
     With --check, every file is hashed, and every table and view is read on Spark and in DuckDB and compared, cell by
-    cell. It needs PySpark, the extra "spark". Exit code: 0 where everything is equal, 1 where something differs.
+    cell. It needs PySpark, the extra "spark". Exit code: 0 if everything is equal, 1 if something differs.
 
     Examples:
         talkhouse lake /data/lake

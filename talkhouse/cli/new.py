@@ -77,17 +77,17 @@ def of_folder(folder: Path, known: bool, as_json: bool) -> None:
     """Write DIR/corpus.toml, by which the dialogues in DIR become a corpus, as far as its files show how.
 
     DIR is a folder of files (JSON, JSON Lines, CSV, TSV, Parquet, each also as .gz, and archives), named by the
-    corpus's id. Some of its files are read, 8 MB at most. The result is a proposal: each guess has next to it what
-    speaks for it, and what you have to decide or fill in is marked 'to decide' or 'to do'. Where an assistant answers,
-    or answers are compared, that is declared as a task. Beside it stands .corpus.schema.json, by which editors complete
-    and check it.
+    corpus's id. Some of its files are read, 8 MB at most. The result is a proposal: each guess has its evidence next to
+    it, and what you have to decide or fill in is marked 'to decide' or 'to do'. If an assistant answers, or answers are
+    compared, a task is declared for it. Editors complete and check the file with .corpus.schema.json, which is written
+    next to it.
 
-    Where the files have the names and the fields of a corpus whose page comes with Talkhouse, you are asked whether
-    that page is written instead; where nobody can be asked, it is only mentioned, and --known takes it.
+    If the files have the names and fields of a corpus whose declaration comes with Talkhouse, you are asked whether to
+    write that declaration instead; without a terminal it is only mentioned, and --known takes it.
 
-    Then what was read is taken apart by the new declaration, as a build would do it, and you see what came of it:
-    dialogues, turns, roles, turns without words, how often each rule found something and where first, and the beginning
-    of the first dialogue. A build reads every record.
+    Then the same records are read with the new declaration, as a build would do, and you see the result: dialogues,
+    turns, roles, turns without words, how often each rule found something and where first, and the beginning of the
+    first dialogue. A build reads every record.
 
     Nothing is ever overwritten; for files of an unknown format, a skeleton is written.
 

@@ -34,7 +34,7 @@ _STATES = ("fits", "changed", "moved", "gone")
 @click.option("--add", "added", metavar="ID[#TURN]", help="Write a note on a dialogue, or on one of its turns.")
 @click.option("--note", "words", metavar="WORDS", help="With --add: what the note says.")
 @click.option("--remove", "removed", metavar="N", type=click.IntRange(1), help="Remove the note of this number.")
-@options.flag("--take", help="Take back what was labelled elsewhere, from FILEs.")
+@options.flag("--take", help="Import what was labelled elsewhere, from FILEs.")
 @click.option(
     "--unmatched",
     type=click.Choice(("stop", "skip")),
@@ -65,19 +65,20 @@ def command(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    r"""List notes: labels and words of your own on turns and dialogues; write, remove, and take them back.
+    r"""List notes: labels and words of your own on turns and dialogues; add, remove and import them.
 
-    Notes lie in notes.duckdb next to the warehouse, which builds do not touch, and never in the corpora. The page Read
-    of talkhouse dashboard writes and shows them, talkhouse export --for labelstudio or argilla --notes sends them
-    along, and talkhouse sql has them as notes.notes.
+    Notes are kept in notes.duckdb next to the warehouse, which builds do not touch, and never in the corpora. The page
+    Read of talkhouse dashboard writes and shows them, talkhouse export --for labelstudio or argilla --notes includes
+    them, and talkhouse sql has them as notes.notes.
 
     Each note says whether the text that it was written on is still there: it fits; the text has changed; the turn has
     moved within its dialogue; or it is gone. All are listed.
 
     --take reads JSON as Label Studio and Argilla export it, and tables (.csv .tsv .jsonl .parquet .arrow) with the
     columns dialogue_id, turn_index (empty: the dialogue), label, note or both, and perhaps text or text_sha256, author
-    and source. What does not fit the warehouse, by its ids and the text in the file, is named, and nothing is taken
-    unless --unmatched skip. What was taken before is not taken again. A JSON file brings at most 100,000 notes.
+    and source. Rows that do not match the warehouse, by their ids and the text in the file, are named, and nothing is
+    imported unless --unmatched skip. What was imported before is not imported again. A JSON file brings at most 100,000
+    notes.
 
     On a terminal the notes are a table. Elsewhere each is one line of tab-separated columns: number, state, dialogue id
     and turn, label, author, note; control characters are written as \n, \t, \x1b. --json and --output are exact; a

@@ -69,7 +69,7 @@ def command(
     normalised (the same words in the same order), near (most pairs of neighbouring words are in both), contains (most
     of its runs of 8 words stand there, in one text or several). Every pair at or above the threshold is found: nothing
     is drawn at random, and the same input gives the same rows. Short and stereotyped texts are phrases, which are
-    counted apart: that somebody else says "thank you" too is no evidence. docs/overlap.md explains it.
+    counted separately: two people saying "thank you" is no evidence. docs/overlap.md explains it.
 
     With --against, each example of the other places gets a verdict (dialogue, both, turn, context, phrase, clean), and
     some of the worst are shown. An existing file of this warehouse with the same thresholds is used again; --force

@@ -90,21 +90,21 @@ def command(
     published order; the view of a split is a view of that table. Lists are arrays, lists of lists are jsonb. Macros are
     not there.
 
-    Readers see the former copy or the new one: everything is loaded next to it, counted and hashed, compared with the
-    warehouse, and put in its place in one transaction. Where anything fails, the former copy stays. The schemas of the
-    copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas. Those of
-    the role that publishes, and rights that were granted, are carried over to the new copy; what could not be carried
-    over is listed. Where the warehouse and the options are as they were, nothing is done.
+    Readers see either the previous copy or the new one: everything is loaded next to it, counted and hashed, compared
+    with the warehouse, and put in its place in one transaction. If anything fails, the previous copy stays. The schemas
+    of the copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas.
+    Those of the role that publishes, and rights that were granted, are carried over to the new copy; what could not be
+    carried over is listed. If the warehouse and the options have not changed, nothing is done.
 
     The role needs the right to create schemas in the database, and no others. Publish as the same role each time: what
     belongs to another is neither read nor replaced. Its password is best kept in ~/.pgpass,
-    or given by $PGPASSWORD; service files and sslmode work as in psql. "\d+ main.turns" in psql shows it all.
+    or given by $PGPASSWORD; service files and sslmode work as in psql. "\d+ main.turns" in psql shows all of this.
 
     --redact publishes texts with marks such as <email> in place of personal data, as talkhouse export does, also with
-    --verify. Without it, texts of a corpus of your own that have any stop the command, unless --keep-personal-data is
+    --verify. Without it, the command stops if texts of a corpus of your own have any, unless --keep-personal-data is
     given.
 
-    Exit code of --verify: 0 where everything is equal, 1 where something differs.
+    Exit code of --verify: 0 if everything is equal, 1 if something differs.
 
     Examples:
         talkhouse publish postgresql://loader@db.example.org/warehouse --grant-select analysts

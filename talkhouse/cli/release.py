@@ -57,7 +57,7 @@ def create(
 ) -> None:
     """Make a release of the warehouse, or of some of its corpora.
 
-    Exit code 1 where the name exists, a check of the warehouse fails, or there is no room: nothing is left then.
+    Exit code 1 if the name exists, a check of the warehouse fails, or the disk is full; then nothing is left behind.
 
     Examples:
         talkhouse release create 2026-11 --note "as in the paper"
@@ -155,9 +155,9 @@ def show(name: str, store: Path | None, as_json: bool) -> None:
 @_store
 @options.as_json
 def verify(names: tuple[str, ...], db: str | None, store: Path | None, as_json: bool) -> None:
-    """Verify releases: the bytes of their files, then their rows, then that these are what the content id names.
+    """Verify releases: the bytes of their files, then their rows, then their content id.
 
-    Exit code 1 where anything does not hold; each file is named.
+    Exit code 1 if anything differs; each file is named.
     """
     from talkhouse.releases.store import names as all_names
     from talkhouse.releases.store import store_of
@@ -194,8 +194,8 @@ def verify(names: tuple[str, ...], db: str | None, store: Path | None, as_json: 
 def checkout(name: str, output: Path, force: bool, store: Path | None) -> None:
     """Write a release as a warehouse with its rows and views.
 
-    With --force it replaces the file as a build does: readers keep the old one, and see the old or the new. So a team
-    publishes a release, or goes back to one.
+    With --force it replaces the file as a build does: in one step, while readers keep the file that they have open.
+    This is how a team publishes a release, or goes back to one.
 
     Examples:
         talkhouse release checkout 2026-11 --output talkhouse.duckdb --force
@@ -210,14 +210,14 @@ def checkout(name: str, output: Path, force: bool, store: Path | None) -> None:
 
 
 @command.command(cls=Command)
-@click.option("--keep", metavar="NAME", multiple=True, help="A release that stays (may be repeated).")
+@click.option("--keep", metavar="NAME", multiple=True, help="A release to keep (may be repeated).")
 @options.dry_run
 @_store
 @options.as_json
 def prune(keep: tuple[str, ...], dry_run: bool, store: Path | None, as_json: bool) -> None:
-    """Remove every other release, and the files that no release needs; nothing goes by itself.
+    """Remove every other release, and the files that no release needs; nothing is ever removed automatically.
 
-    Refused while a release that stays is damaged.
+    Refused while a release to be kept is damaged.
     """
     from talkhouse.releases.deposit import prune
     from talkhouse.releases.store import store_of

@@ -107,7 +107,7 @@ def verify_command(
     follow_links: bool,
     as_json: bool,
 ) -> None:
-    """Prove that nothing was lost: write all files back from the tables alone, and compare them with the publisher's.
+    """Prove that nothing was lost: restore all files from the tables alone, and compare them with the publisher's.
 
     Without --data, these are the files that the warehouse was built from.
 
@@ -119,7 +119,7 @@ def verify_command(
     not data (licences, notes, what the reader does not recognise) are not in the warehouse, and are listed as such.
 
     The files are written to the temporary folder (TMPDIR), one corpus at a time. Exit code 0: all equal;
-    1: a file is different, changed, new or gone, or can't be written back; the others are compared all the same.
+    1: a file is different, changed, new or missing, or can't be restored; the others are still compared.
 
     Examples:
         talkhouse verify

@@ -67,8 +67,8 @@ if TYPE_CHECKING:
 @options.flag("--all", "everything", help="Print all numbers, not the official metrics alone.")
 @options.as_json
 @options.flag("--as-printed", help="Print what the publisher's script prints, if it does.")
-@options.flag("--as-published", help="Keep published labels that the publisher's program joins.")
-@options.path("--examples", metavar="FILE", help="Write what each example scores; the ending sets the format.")
+@options.flag("--as-published", help="Keep published labels that the publisher's program merges.")
+@options.path("--examples", metavar="FILE", help="Write the score of each example; the ending sets the format.")
 @options.path("--beside", metavar="FILE", help="Predictions of another system, for --outcomes and --open.")
 @options.path(
     "--outcomes", metavar="FILE", help="Write where one system or both are right; the ending sets the format."
@@ -116,17 +116,17 @@ def command(
 
     Predictions are tables (CSV, TSV, JSON Lines, Parquet, Arrow) with example_index, or record_id and turn_index (and
     item_index where several examples are of one turn), and what the task needs: docs/scores.md lists it, and --template
-    writes an empty table. Publishers' own layouts, which --format names, are taken as they are: a folder or zip of
+    writes an empty table. Publishers' own layouts, which --format names, are read as they are: a folder or zip of
     label files, a world log, an array (.npy), one score per line.
 
     Every example of the split must have one prediction. Ties of scores are never broken by a sort: the value is what a
-    random order of the tied gives on average, with the best and the worst order beside it.
+    random order of the tied gives on average, with the best and the worst order next to it.
 
     --against also reports the numbers without the examples that talkhouse overlap finds in your training data, and for
     these alone.
 
     --open starts the pages of talkhouse dashboard where the errors are browsed; --beside adds those of another system,
-    and --outcomes writes the same rows: the gold answer, what each system says, how surely, and which are right.
+    and --outcomes writes the same rows: the gold answer, each system's answer and confidence, and which are right.
 
     The official metrics are printed; --all prints the others too. --json has all of them, and first, in "official", the
     official values by name.

@@ -52,17 +52,17 @@ def command(
     db: Path | None,
     as_json: bool,
 ) -> None:
-    """List the runs that talkhouse score --save kept, those that can be compared side by side; or compare two.
+    """List the runs that talkhouse score --save kept, with comparable ones side by side; or compare two.
 
-    Runs can be compared where they are of the same examples: the same fingerprint, the same subsets, and the same
+    Runs can be compared if they are of the same examples: the same fingerprint, the same subsets, and the same
     --where. They are kept in scores.duckdb next to the warehouse, which builds do not touch.
 
-    The official metrics of all examples are printed, or all metrics where none is official; with --all also the others,
-    and those of slices.
+    It prints the official metrics of all examples, or all metrics if none is official; with --all also the others, and
+    those of slices.
 
-    Each run says whether its examples are what they were (examples_now): the same, renumbered (a model sees the same,
-    under other ids or places), changed, gone, or unknown, of a run that an older Talkhouse saved. Runs whose examples
-    differ are not side by side.
+    For each run, examples_now says what has become of its examples: the same, renumbered (a model sees the same, under
+    other ids or places), changed, gone, or unknown (saved by an older Talkhouse). Runs whose examples differ are not
+    listed side by side.
 
     --compare gives the difference of each metric (B less A), its 95 % interval by the paired bootstrap, and the p-value
     of a paired randomisation test, both over dialogues. With --open, the pages of talkhouse dashboard then show on

@@ -88,13 +88,13 @@ def search_command(
     and invisible ones are written as \n, \t, \x1b, \u200b. --json is exact: one array of objects, with matches as begin
     and end in characters.
 
-    --rank finds texts that have words of TEXT instead, by BM25: turns, the candidates that a response is chosen
-    from, and personas. A word is letters and digits, upper or lower case; of Chinese, Japanese, Korean, Thai and
-    the like each pair of neighbouring letters. A word that more than a tenth of all texts have finds none beside a
-    rarer word, and only adds to scores; where all words are such, a text has all of them. The first time, and where
-    the warehouse has changed, an index is written next to it, which can be deleted at any time. --like looks for the
-    most telling words of a turn. With --by meaning, both find the turns whose vectors are nearest, and the score is
-    the cosine; free text needs the model that the vectors were made by. All print place, score, kind, dialogue id,
+    --rank finds texts that have words of TEXT instead, by BM25: turns, the candidates that a response is chosen from,
+    and personas. A word is letters and digits, upper or lower case; of Chinese, Japanese, Korean, Thai and the like
+    each pair of neighbouring letters. A word that more than a tenth of all texts have finds no texts alongside a rarer
+    word, and only adds to scores; if all words are such, a text must have all of them. The first time, and after the
+    warehouse has changed, an index is written next to it, which can be deleted at any time. --like searches for the
+    most characteristic words of a turn. With --by meaning, both find the turns whose vectors are nearest, and the score
+    is the cosine; free text needs the model that the vectors were made by. All print place, score, kind, dialogue id,
     turn index, role, speaker and text.
 
     Examples:

@@ -51,8 +51,8 @@ def command(
     r"""Run one SQL query on the warehouse, which is opened read-only.
 
     The query is sandboxed: it sees the warehouse and nothing else. It can't read or write other files, reach the
-    network, attach databases, load extensions or change settings, and it is one statement. So a query that somebody
-    sent you can do no harm beyond taking time (--timeout) and memory (--memory-limit; half of the machine's unless you
+    network, attach databases, load extensions or change settings, and it is one statement. So a query from someone else
+    can do no harm beyond taking time (--timeout) and memory (--memory-limit; half of the machine's unless you
     raise or lower it). It runs in a process of its own, which is ended if it does not stop.
 
     Where talkhouse overlap has written NAME.overlap.duckdb next to the warehouse, its tables are there too: from
@@ -67,7 +67,7 @@ def command(
     than to a terminal.
 
     The formats are those of export. In csv, text is in double quotes, with quotes inside doubled; an empty cell
-    without quotes is null, one with quotes ("") an empty text; lists are JSON. A spreadsheet takes some texts for
+    without quotes is null, one with quotes ("") an empty text; lists are JSON. A spreadsheet would take some texts for
     formulas: talkhouse export --help says how to open it. In json and jsonl, a JSON column keeps the spelling of its
     numbers.
 

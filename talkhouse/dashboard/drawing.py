@@ -12,7 +12,7 @@ from talkhouse.charts import words
 from talkhouse.charts.declarations import metrics
 from talkhouse.charts.declared import Chart, ChartKind, Dashboard, Filter, Headline, rows_of_charts
 from talkhouse.charts.draw import draw, file_name, picture, with_units
-from talkhouse.charts.fields import NOTHING, NUMBERS, ChartField, Rows, fields, number
+from talkhouse.charts.fields import NOTHING, NUMBERS, ChartField, Rows, fields, number, with_weekdays
 from talkhouse.charts.query import (
     OPTIONS,
     TIED,
@@ -25,6 +25,7 @@ from talkhouse.charts.query import (
     palette,
     sql_of_chart,
     sql_of_filter,
+    worth_drawing,
 )
 from talkhouse.charts.view_cache import missing_files
 from talkhouse.charts.words import FilledHeadline, cut, fill, is_cut
@@ -95,7 +96,7 @@ def draw_dashboard(opened: ServedWarehouse, dashboard: Dashboard) -> None:
     """Draw a dashboard below what is on the page, beginning with its headlines."""
     draw_headlines(opened, dashboard.headlines)
     choices = draw_filters(opened, dashboard.filters)
-    draw_charts(opened, dashboard.charts, choices)
+    draw_charts(opened, worth_drawing(opened.rows_of_pages, dashboard.charts), choices)
 
 
 def draw_filters(opened: ServedWarehouse, filters: Iterable[Filter]) -> Choices:
@@ -246,7 +247,7 @@ def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: Choices, level:
     with sql_of_chart(opened.rows, chart, opened.query_files):
         rows = run(counted_sql(chosen, of_view) if is_cut(chosen) else sql)
     left_out = cut(chosen, of_view, rows) if is_cut(chosen) else None
-    rows = rows.drop(TOTAL, TIED, strict=False)
+    rows = with_weekdays(chart, rows.drop(TOTAL, TIED, strict=False))
     columns = fields(chart, of_view)
     if chart.kind is ChartKind.NUMBER:
         receipt.draw(opened, chart.title, sql, number=_draw_number(chart, columns[0], rows))
@@ -271,7 +272,7 @@ def draw_on_page(opened: ServedWarehouse, chart: Chart, choices: Choices, level:
     else:
         colours = palette(run, chart, of_view, opened.query_files)
         # Below a chart Streamlit leaves room for another line.
-        drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 0})
+        drawn = draw(chart, of_view, rows, colours, lead).properties(padding={"bottom": 3})
         st.altair_chart(drawn, width="stretch", alt=words.alternative(chart, columns, rows))
         # Without the addresses of the pages, which lead nowhere from a file.
         _draw_what_it_shows(opened, chart, columns, rows, lead, sql, lambda: draw(chart, of_view, rows, colours))

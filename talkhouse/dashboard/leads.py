@@ -8,7 +8,8 @@ import polars as pl
 
 from talkhouse.charts.declarations import dashboards
 from talkhouse.charts.declared import Chart, ChartKind
-from talkhouse.charts.query import Choices
+from talkhouse.charts.draw import STEPS
+from talkhouse.charts.query import Choices, has_chart
 from talkhouse.dashboard import links
 from talkhouse.dashboard.examples import task_names
 from talkhouse.dashboard.reading.selection import FACETS
@@ -51,15 +52,27 @@ def leads(opened: ServedWarehouse, chart: Chart, rows: pl.DataFrame, choices: Ch
     full_names = [full.partition(".") for full in task_names(opened)] if _OUTCOME in chart.columns else []
     tasks = {task: f"{corpus}.{task}" for corpus, _, task in full_names if [corpus] == fixed.get("corpus")}
     found = []
-    for row in rows[list(chart.columns)].iter_rows(named=True):
-        facets: dict[str, Any] = {**fixed, **dict(_facets(chart, _columns(row, choices), tasks))}
+    for row, days in zip(rows[list(chart.columns)].iter_rows(named=True), _days(chart, rows), strict=True):
+        facets: dict[str, Any] = {**fixed, **dict(_facets(chart, _columns(row, choices), tasks)), **days}
         found.append(links.read(**facets))
     return found
+
+
+def _days(chart: Chart, rows: pl.DataFrame) -> list[dict[str, str]]:
+    """Return the first and last day of what each row is of, if that is a day, a week, a month or a year."""
+    if not chart.truncated_to or chart.x != "started_at":
+        return [{}] * rows.height
+    first = rows[chart.x]
+    last = first.dt.offset_by(STEPS[chart.truncated_to]).dt.offset_by("-1d")
+    days = pl.DataFrame({"since": first.dt.to_string("%Y-%m-%d"), "until": last.dt.to_string("%Y-%m-%d")})
+    return days.to_dicts()
 
 
 def _page(chart: Chart) -> str:
     if "task" in chart.columns:
         return "tasks"
+    if chart.truncated_to and chart.x == "started_at":
+        return "read"
     return "read" if any(_facet(chart, column) for column in chart.columns) else ""
 
 
@@ -76,7 +89,7 @@ def _tasks(tasks: Mapping[str, str], page: str, columns: Mapping[str, list[str]]
 
 def _corpus(opened: ServedWarehouse, chart: Chart) -> dict[str, list[str]]:
     """Return the corpus whose dashboard has the chart, as a facet."""
-    folders = (file.folder for file in dashboards(opened.query_files) if chart in file.dashboard.charts)
+    folders = (file.folder for file in dashboards(opened.query_files) if has_chart(file.dashboard.charts, chart))
     folder = next(folders, BI)
     return {} if folder == BI else {"corpus": [folder]}
 

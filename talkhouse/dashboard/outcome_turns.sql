@@ -9,7 +9,9 @@ places as (
     inner join wanted on wanted.dialogue_id = turns.dialogue_id
         and turns.turn_index between wanted.begin_index and wanted.end_index
 )
-select turns.dialogue_id, turns.turn_index, turns.role, turns.kind, speakers.name as speaker, turns.text
+select
+    turns.dialogue_id, turns.turn_index, turns.role, turns.kind, turns.text,
+    coalesce(speakers.name, case when not speakers.is_anonymous then speakers.native_id end) as speaker,
 from main.turns
 left join main.speakers using (speaker_id)
 where turns.rowid in (select row_number from places)

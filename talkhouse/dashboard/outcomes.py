@@ -13,8 +13,8 @@ import streamlit as st
 from pyarrow import lib as pa
 
 from talkhouse.dashboard import warehouse
+from talkhouse.dashboard.days import RangedState
 from talkhouse.dashboard.download import SECONDS, queue_message, run_command
-from talkhouse.dashboard.page_state import PageState
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.escaping import visible
 from talkhouse.export import sandbox
@@ -46,7 +46,7 @@ _BINS = [
 
 
 @dataclass(frozen=True)
-class ErrorsState(PageState):
+class ErrorsState(RangedState):
     """The state of the page Errors; an empty field means the default for the data."""
 
     PAGE: ClassVar[str] = "errors"
@@ -117,7 +117,13 @@ class ShownOutcomes:
 
     def at(self, threshold: float | None) -> "ShownOutcomes":
         """Return the outcomes at a threshold of the gold label."""
-        here = self.rows["threshold"].eq_missing(pl.Series([threshold], dtype=pl.Float64))
+        return self._only(self.rows["threshold"].eq_missing(pl.Series([threshold], dtype=pl.Float64)))
+
+    def of(self, dialogues: Sequence[str]) -> "ShownOutcomes":
+        """Return the outcomes of examples of these dialogues."""
+        return self._only(self.rows["dialogue_id"].is_in(dialogues).fill_null(value=False))
+
+    def _only(self, here: pl.Series) -> "ShownOutcomes":
         return ShownOutcomes(self.names, self.rows.filter(here), self.chosen_by.filter(here), self.facets)
 
 

@@ -93,7 +93,7 @@ class PageState:
 
     def draw(self, widget: Callable[..., Any], name: str, about: object, **options: Any) -> Any:
         """Draw a widget that shows and changes a field; ``about``: what the widget takes first."""
-        return self._draw(widget, name, getattr(self, name), about, **options)
+        return self.draw_other(widget, name, getattr(self, name), about, **options)
 
     def draw_value(self, facet: str, value: str, label: str) -> None:
         """Draw a checkbox for a value; the label is Markdown."""
@@ -119,11 +119,12 @@ class PageState:
         value = asked if asked in options else usual
         if is_kept and value is not None and asked != value:
             state.shown(**{name: value}).go()
-        return state._draw(widget, name, value, title, usual=None if is_kept else usual, options=options, **how)
+        return state.draw_other(widget, name, value, title, usual=None if is_kept else usual, options=options, **how)
 
-    def _draw(
+    def draw_other(
         self, widget: Callable[..., Any], name: str, value: object, about: object, *, usual: object = None, **how: Any
     ) -> Any:
+        """Draw a widget that shows another value than the field has, and changes it; ``usual`` is the default."""
         key = f"{self.PAGE}.{name}"
         st.session_state[key] = value  # what the address says, also after going back
         # The address is read again by then: several widgets may change at once.

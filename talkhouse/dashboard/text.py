@@ -97,7 +97,7 @@ def turns_found(hits: list[Hit], found: int, address: Callable[[int], str]) -> s
         previous = turn.turn_index
         lines += _line(turn, address(turn.turn_index), is_hit=hit is turn)
     if found > len(hits):
-        lines += tag("div", "more", f"{found - len(hits):,} more in this conversation")
+        lines += tag("div", "more", f"{found - len(hits):,} more in this dialogue")
     return tag("div", "found", lines)
 
 

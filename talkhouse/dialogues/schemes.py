@@ -25,6 +25,9 @@ _SCALES: dict[Scale, tuple[str, ...]] = {
     "ordered": ("#954aaa", "#00a0a8"),
 }
 
+_GREY, _FADED = "#808080", 0.6
+"""What colours that come again are mixed with, and what share of them is left each time."""
+
 _OTHER = "#9aa1ad"
 """The colour of a label that is not declared."""
 
@@ -34,7 +37,13 @@ def label_colours(labels: Sequence[str], scale: Scale | None) -> dict[str, str]:
     if scale:
         most = max(len(labels) - 1, 1)
         return {label: _between(_SCALES[scale], index / most) for index, label in enumerate(labels)}
-    return {label: PLAIN[index % len(PLAIN)] for index, label in enumerate(labels)}
+    return {label: plain_colour(index) for index, label in enumerate(labels)}
+
+
+def plain_colour(index: int) -> str:
+    """Return the colour of a series by its place: behind the last one, they come again, each time closer to grey."""
+    again, place = divmod(index, len(PLAIN))
+    return _between((PLAIN[place], _GREY), 1 - _FADED**again)
 
 
 def _between(stops: Sequence[str], share: float) -> str:

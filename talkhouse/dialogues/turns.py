@@ -233,7 +233,7 @@ class DialogueTurn:
 
     @property
     def speaker(self) -> str | None:
-        """The name of the speaker, or of all who speak together."""
+        """The name or id of the speaker, or of all who speak together."""
         row = self.row or {}
         return ", ".join(row["speakers"]) if row.get("speakers") else row.get("speaker")
 

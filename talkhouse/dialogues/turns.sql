@@ -4,7 +4,7 @@ select
     turns.role,
     turns.kind,
     turns.speaker_id,
-    speakers.name as speaker,
+    coalesce(speakers.name, case when not speakers.is_anonymous then speakers.native_id end) as speaker,
     turns.said_at,
     turns.text,
     turns.native_id,

@@ -183,7 +183,7 @@ def _check_place(file: Path, output: Path, mode: int) -> None:
             "the key of pseudonyms lies in what is written",
             file,
             found=str(output),
-            next_step="keep the key elsewhere: whoever has it knows who is behind a pseudonym",
+            next_step="keep the key elsewhere: anyone who has it can tell who is behind a pseudonym",
         )
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise _unfit(
@@ -298,7 +298,7 @@ def looked_up(value: str, depth: int, kind: Kind, corpus_sql: str | None) -> str
 
 _STAYS = (
     "Ids of speakers and annotators are replaced by keyed hashes, and their names left out. Texts are not touched, nor "
-    "are names in them; and whoever has the published files can find a row again by its text, time or position."
+    "are names in them; and anyone who has the published files can find a row again by its text, time or position."
 )
 
 _UNDECLARED = (

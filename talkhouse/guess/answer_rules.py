@@ -75,6 +75,7 @@ def _answers_named(records: Records, names: Sequence[str]) -> list[JsonPath]:
         for path in records.named(names, objects_too=True)
         if _has_values(records, path, least=0.5)
         and all(isinstance(value, str | list | dict | None) for value in column(records, path))
+        and not any(isinstance(item, str) for value in records.lists.get(path, ()) for item in value)
     ]
 
 
@@ -120,13 +121,17 @@ def _pair(samples: Samples, fit: Callable[[Records, JsonPath], bool]) -> Guess |
     prompt, response = paths
     query = next((path for path in records.named(_QUERIES, paths) if _are_texts_or_empty(records, path)), None)
     system = records.pick(("system", "system_prompt"), are_texts)
-    history = next((path for path in records.named(["history"]) if path in records.lists), None)
+    history = next((path for path in records.named(["history"]) if _are_pairs(records.lists.get(path, []))), None)
     fields = PairFields(system, history, prompt, query if names[0] == "instruction" else None, response)
     reason = f"each record has {dotted(prompt)} and {dotted(response)}"
     guess = replace(with_dialogue(samples, "pairs", reason, [*paths, query, system, history]), pair=fields)
     others = records.named(_DIALOGUES, [*paths, query, system, history])
-    notes = tuple(f"to decide: {dotted(path)} beside them may be the dialogue, and is not read" for path in others)
+    notes = tuple(f"to decide: {dotted(path)} next to them may be the dialogue, and is not read" for path in others)
     return replace(guess, notes={**guess.notes, "pair": notes}) if notes else guess
+
+
+def _are_pairs(values: Sequence[Sequence[Any]]) -> bool:
+    return bool(values) and all(isinstance(item, list) for value in values for item in value)
 
 
 def _pairs_in_a_list(samples: Samples) -> Guess | None:

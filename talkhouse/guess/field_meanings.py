@@ -124,6 +124,8 @@ _TIMES = NAMES["said_at"]
 _STARTS = NAMES["started_at"]
 _REPLIES = NAMES["reply_to"]
 
+NOBODY_SPEAKS = "to decide: nothing here says who speaks"
+
 USERS = frozenset({"prompter", "human", "usr"})
 BOTS = frozenset({"gpt", "chatgpt", "bing", "bard", "bot", "ai", "model", "chatbot", "function_call"})
 TOOLS = frozenset({"observation"})
@@ -174,7 +176,12 @@ def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] 
     speaker = turns.pick(_SPEAKERS, _are_speakers, taken)
     speaker = speaker or turns.pick(("id",), _recur, [*taken, _id_in(dialogues, taken)])
     if role is None and speaker is not None and _are_roles(column(turns, speaker)):
-        role, speaker = speaker, None
+        role = speaker
+        speaker = turns.pick(_SPEAKERS, _name_all, [*taken, role])
+        if speaker is not None:
+            words = evidence.words(column(turns, speaker))
+            remarks["turn.speaker"] = f"to decide: who it is, beside the role {dotted(role)}: {words}"
+            remarks["speaker.scope"] = 'to decide: "corpus" if it is the same person in every dialogue'
     perhaps: list[str] = []
     if role is None and speaker is None:
         speaker, perhaps = _who_by_values(dialogues, taken, are_columns=with_order)
@@ -191,11 +198,14 @@ def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] 
     if turn_id is not None:
         remarks["turn.id"] = f"no value occurs twice in a dialogue, of {len(turns):,} turns"
     reply = _reply_to(dialogues, turn_id, taken, are_columns=with_order)
-    time = _time_of(turns, _TIMES, [*taken, turn_id, reply.path], "said_at")
+    time = _time_of(turns, _TIMES, [*taken, turn_id, reply.path], "turn.said_at", are_columns=with_order)
     fallbacks, of_speaker = _fallbacks(turns, speaker, taken, are_columns=with_order)
     fallbacks |= {"text": tuple(others_of_text)} if others_of_text else {}
     turn = TurnFields(turn_id, text, role, speaker, time.path, reply.path, order=order, fallbacks=fallbacks)
-    others = {"text": turns.named(_TEXTS, [*taken, time.path]), "speaker": turns.named(_SPEAKERS, [*taken, turn_id])}
+    others = {
+        "text": turns.named(_TEXTS, [*taken, time.path]),
+        "speaker": turns.named(_SPEAKERS, [*taken, turn_id, role]),
+    }
     fits = {"text": are_texts, "speaker": _are_speakers}
     speakers = _speaker(turns, speaker)
     notes = tuple(
@@ -206,7 +216,7 @@ def meanings(dialogues: Dialogues, *, with_order: bool, but: Sequence[JsonPath] 
     )
     roles = role_words(column(turns, role) if role else [])
     remarks |= {**time.remarks, **reply.remarks}
-    found = (*perhaps, *of_speaker, *reply.notes, *notes)
+    found = (*perhaps, *of_speaker, *reply.notes, *time.notes, *notes)
     return Meanings(turn, speakers, roles, time.times, remarks, found, dialogues)
 
 
@@ -233,7 +243,7 @@ def _who_by_values(
     found, chosen = list[JsonPath](), list[JsonPath]()
     for path, values in dialogues.turns.values.items():
         named = _WHO.search(path_words(path).rpartition(".")[2]) is not None
-        if path in taken or len(values) < MOST * len(dialogues.turns):
+        if path in taken or len(values) < MOST * len(dialogues.turns) or are_queries(values):
             continue
         if not _are_speakers(values) or not (_recur(values) or (named and len({*map(str, values)}) < len(values))):
             continue
@@ -251,7 +261,7 @@ def _who_by_values(
         + evidence.words(column(dialogues.turns, path))
         for path in chosen or found
     ]
-    return None, lines or ["to decide: nothing here says who speaks"]
+    return None, lines or [NOBODY_SPEAKS]
 
 
 def _fallbacks(
@@ -284,9 +294,11 @@ def with_dialogue(samples: Samples, form: Any, reason: str, but: Sequence[JsonPa
     id_path, why = id_of(samples)
     if first.record == "member":
         id_path, why = None, "no id: a member's name is one"
-    fields, times = about_dialogues(samples.records, [*but, id_path])
+    fields, start = about_dialogues(samples.records, [*but, id_path])
     dialogue = replace(fields, id=id_path, record=first.record)
-    return Guess(form, reason, dialogue, dialect=first.dialect, times=times, remarks={"dialogue.id": why})
+    remarks = {"dialogue.id": why, **start.remarks}
+    notes = {"dialogue": start.notes} if start.notes else {}
+    return Guess(form, reason, dialogue, dialect=first.dialect, times=start.times, remarks=remarks, notes=notes)
 
 
 def _id_counts(dialogues: Dialogues, turn_id: JsonPath) -> dict[JsonPath, tuple[int, int]]:
@@ -315,15 +327,18 @@ def dotted(path: JsonPath | None) -> str:
     return "".join(pieces).removeprefix(".") or "$"
 
 
-def about_dialogues(records: Records, but: Sequence[JsonPath | None]) -> tuple[DialogueFields, Mapping[str, str]]:
-    """Return the other fields of dialogues, title, split, domain, language and time of the begin, with ``[times]``."""
+def about_dialogues(
+    records: Records, but: Sequence[JsonPath | None], *, are_columns: bool = False
+) -> tuple[DialogueFields, FieldGuess]:
+    """Return the other fields of dialogues, title, split, domain, language and beginning, and what speaks for it."""
     title = records.pick(("title", "subject", "channel.name"), are_texts, but)
     split = records.pick(("split", "data_split"), are_words, but)
     domain = records.pick(("domain",), are_texts, but)
     language = records.pick(("language", "lang"), are_words, but)
-    start = _time_of(records, _STARTS, but, "started_at")
+    others = [title, split, domain, language]
+    start = _time_of(records, _STARTS, [*but, *others], "dialogue.started_at", are_columns=are_columns)
     fields = DialogueFields(title=title, split=split, domain=domain, language=language, started_at=start.path)
-    return fields, start.times
+    return fields, start
 
 
 def role_words(words: Sequence[Any]) -> dict[str, str]:
@@ -404,6 +419,11 @@ def _are_speakers(values: list[Any]) -> bool:
 
 
 _ENDS_OF_SENTENCES = ".?!。"
+
+
+def _name_all(values: list[Any]) -> bool:
+    """Whether these are names, none is missing, and some of them say several things."""
+    return _are_speakers(values) and None not in values and len({*map(str, values)}) < len(values)
 
 
 def _recur(values: list[Any]) -> bool:
@@ -488,17 +508,60 @@ _PATTERNS = (
 )
 """Forms that are tried, in this order; of two that fit, the other one is named."""
 
+_WHEN = re.compile(
+    r"^(?!.*(?:edit|updat|modif|delet|expir|seen|read)).*(?:time|date|created|sent|(?:^|[._])(?:at|ts)$)"
+)
 _MOST_TIMES = 200
+_LONGEST_TIME = 40
 
 
-def _time_of(records: Records, names: Sequence[str], but: Sequence[JsonPath | None], key: str) -> FieldGuess:
-    """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another."""
-    for path in records.named(names, but):
+def _time_of(
+    records: Records, names: Sequence[str], but: Sequence[JsonPath | None], of: str, *, are_columns: bool
+) -> FieldGuess:
+    """Return the field that is a time, its form where that is not ISO 8601, and a remark where it may be another.
+
+    ``of``: the table and key. Without a name that says so, the values do, of the only field all of whose are times; of
+    several, or of one most of whose are, there are lines.
+    """
+    key = of.partition(".")[2]
+    others = [
+        path for path in records.leaves if key == "said_at" and _WHEN.search(path_words(path)) and path not in but
+    ]
+    for path in dict.fromkeys((*records.named(names, but), *others)):
         values = [value for value in column(records, path) if value not in (None, "")][:_MOST_TIMES]
         if forms := _forms(values):
-            remarks = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}
-            return FieldGuess(path, remarks, times={} if forms[0] == ISO else {key: forms[0]})
-    return FieldGuess()
+            return _time_in(path, forms, key, {})
+    known = {path: values[:_MOST_TIMES] for path, values in records.values.items() if path not in but}
+    dated = {path: values for path, values in known.items() if _are_dated(values)}
+    whole = {path: forms for path, values in dated.items() if (forms := _forms(values))}
+    if len(whole) == 1 and len(dated) == 1:
+        ((path, forms),) = whole.items()
+        why = evidence.share(dated[path], lambda value: value is not None, "are times")
+        return _time_in(path, forms, key, {of: f"to decide: no name says so, but {why}"})
+    return FieldGuess(
+        notes=tuple(
+            f"to decide: {key} = {quoted_path(path, is_column=are_columns)}  # "
+            + evidence.share(values, _is_dated, "are times")
+            for path, values in dated.items()
+        )
+    )
+
+
+def _time_in(path: JsonPath, forms: Sequence[str], key: str, remarks: Mapping[str, str]) -> FieldGuess:
+    others = {f"times.{key}": f"to do: it may be {forms[1]} as well"} if len(forms) > 1 else {}
+    return FieldGuess(path, {**remarks, **others}, times={} if forms[0] == ISO else {key: forms[0]})
+
+
+def _are_dated(values: Sequence[Any]) -> bool:
+    return sum(map(_is_dated, values)) >= MOST * len(values) > 0
+
+
+def _is_dated(value: Any) -> bool:
+    """Whether this is a time with its day, written as such: numbers may be anything."""
+    if isinstance(value, date):
+        return True
+    is_text = isinstance(value, str) and not value.replace(".", "", 1).isdecimal() and len(value) <= _LONGEST_TIME
+    return is_text and any(read_time(value, form).value for form in (ISO, *_PATTERNS))
 
 
 def _forms(values: list[Any]) -> list[str]:

@@ -13,10 +13,12 @@ from talkhouse.guess.field_meanings import Guess, quoted_path
 from talkhouse.guess.record_values import at, texts_of
 from talkhouse.guess.rest_of_records import People, people_of, split_of, with_rest
 from talkhouse.guess.sample import MOST, Sample, Samples, is_read, records_inside, sample
-from talkhouse.guess.turn_rules import CONVOKIT_FILES, ids_text, looks_like_labels
-from talkhouse.ingest.declared.declaration.model import standard_split
+from talkhouse.guess.turn_rules import CONVOKIT_FILES, are_columns, ids_text, looks_like_labels
+from talkhouse.ingest.declared.declaration.model import Repair, standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
-from talkhouse.ingest.declared.record_files.repaired import repaired
+from talkhouse.ingest.declared.record_files import TEXTS
+from talkhouse.ingest.declared.record_files.content import ending
+from talkhouse.ingest.declared.record_files.repaired import REPAIRS, repaired
 from talkhouse.ingest.files.disk_files import disk_files
 from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.sources import SourceFile, opened
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 _MOST_FILES = 12
 """Files that are looked into; of files whose names differ in digits alone a few stand for all."""
+_MOST_TEXTS, _SHORT = 200, 40_000
+"""Text files of so few bytes that are looked into, too: a few of them say little of who speaks in all."""
 
 _ORDER = ("train", "validation", "test", None)
 
@@ -61,12 +65,15 @@ class Look:
         return [*self.samples, *([self.people.sample] if self.people else [])]
 
     @property
-    def broken(self) -> str:
-        """How many texts that are not ASCII read as UTF-8 when taken as Latin-1; empty where these are not most."""
+    def broken(self) -> tuple[Repair, str] | None:
+        """How most texts that are not ASCII can be mended, and how many; None where these are not most."""
         texts = [text for taken in self.samples for text in texts_of(taken.records) if not text.isascii()]
-        count = sum(repaired(text) != text for text in texts)
-        what = "texts that are not ASCII read as UTF-8 when taken as Latin-1"
-        return f"{count:,} of {len(texts):,} {what}" if count > MOST_BROKEN * len(texts) else ""
+        lines = [line for text in texts for line in text.split("\n") if not line.isascii()]
+        counts = {repair: sum(repaired(line, repair) != line for line in lines) for repair in REPAIRS}
+        repair = max(REPAIRS, key=lambda repair: counts[repair])
+        what = "lines that are not ASCII read as UTF-8 when mended"
+        is_most = counts[repair] > MOST_BROKEN * len(lines)
+        return (repair, f"{counts[repair]:,} of {len(lines):,} {what}") if is_most else None
 
     @property
     def id_text(self) -> str | None:
@@ -168,9 +175,9 @@ def _look(seen: Sequence[SourceFile], left: dict[str, str]) -> Look:
     for paths in folders.values():
         first, *others = [name for name in CONVOKIT_FILES if name in paths] or [""]
         if first in CONVOKIT_FILES[:2] and len(others) > 1:
-            guessed = Guess("convokit", f"it has {', '.join(others)} beside {first}")
+            guessed = Guess("convokit", f"it has {', '.join(others)} next to {first}")
             return Look(guessed, left=left, samples=_samples(list(paths.values()), readable), sources=by_path)
-    found = _judged(_samples(_some(list(readable)), readable), list(readable), left)
+    found = _judged(_samples(_some(readable), readable), list(readable), left)
     found.sources = by_path
     return found
 
@@ -187,6 +194,7 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
     samples, own_guesses = [taken for taken, _ in found], {taken.path: own for taken, own in found}
     if guessed is None:
         left |= dict.fromkeys(paths, "looks like no format that is known")
+        left |= {taken.path: _COLUMNS for taken in samples if taken.record == "file" and are_columns(taken.records)}
         return Look(None, left=left, samples=samples)
     people = people_of(guessed, [taken for taken in samples if taken not in alike])
     named = {people.sample.path} if people else set[str]()
@@ -205,6 +213,9 @@ def _judged(samples: Sequence[Sample], paths: Sequence[str], left: dict[str, str
     if guessed.format == "turns" and guessed.dialogue.id is None and not guessed.lines:
         guessed = _with_folders(guessed, [path for path, _ in files])
     return Look(_split_by_files(guessed, files), files, labels, left, list(alike), problems, people)
+
+
+_COLUMNS = "looks like a table by its columns, which is to be written by its rows"
 
 
 def _with_folders(guessed: Guess, paths: Sequence[str]) -> Guess:
@@ -300,14 +311,15 @@ def _kind(guessed: Guess) -> tuple[Any, ...]:
     return guessed.format, *(tuple(takewhile(lambda name: isinstance(name, str), path)) for path in needed if path)
 
 
-def _some(paths: Sequence[str]) -> list[str]:
+def _some(paths: Mapping[str, SourceFile]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for path in paths:
         alike.setdefault(_pattern(path), []).append(path)
     groups = list(alike.values())
     chosen = [group[0] for group in groups] + [group[-1] for group in groups if len(group) > 1]
     chosen += [group[len(group) // 2] for group in groups if len(group) > 2]
-    return sorted(set(chosen[:_MOST_FILES]))
+    texts = [path for path, file in paths.items() if ending(file.path) in TEXTS and file.size <= _SHORT]
+    return sorted({*chosen[:_MOST_FILES], *texts[:: 1 + len(texts) // _MOST_TEXTS]})
 
 
 def _pattern(path: str) -> str:

@@ -17,11 +17,8 @@ from talkhouse.ingest.declared.declaration.json_schema import schema_text
 from talkhouse.ingest.declared.declaration.model import JsonPath, matches
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string
-from talkhouse.ingest.declared.record_files import JSON
-from talkhouse.ingest.declared.record_files.repaired import LATIN1_UTF8
 from talkhouse.ingest.files.skipped import DECLARATION, SCHEMA
 from talkhouse.ingest.registry import all_corpora
-from talkhouse.ingest.sources import JSON_LINES
 from talkhouse.schema.errors import SourceError, UsageError, error_text
 from talkhouse.system.atomic_output import clear_private_folder, private_folder
 
@@ -145,10 +142,8 @@ def _files(look: Look) -> Iterator[str]:
         yield from ("", "[[files]]", f"path = {toml_string(path)}")
         if split:
             yield f"split = {toml_string(split)}"
-        if look.broken and path.endswith((*JSON, *JSON_LINES)):
-            yield f'repair = "{LATIN1_UTF8}"  # {look.broken}'
-        elif look.broken:
-            yield f"# to do: {look.broken}; repair mends JSON alone: iconv -f UTF-8 -t LATIN1"
+        if look.broken and ".parquet" not in path.lower():
+            yield 'repair = "{}"  # {}'.format(*look.broken)
 
 
 def _patterns(files: Sequence[tuple[str, str | None]], others: Iterable[str]) -> list[tuple[str, str | None]]:
@@ -301,7 +296,7 @@ def _labels(labels: GuessedLabels) -> Iterator[str]:
         f"columns = [{names}]" if len(labels.columns) > 1 else f"label = {names}",
     ]
     if labels.meanings:
-        yield "[[annotations]]  # to decide: taken for KTO's true or false beside an answer"
+        yield "[[annotations]]  # to decide: taken for KTO's true or false with an answer"
         yield from (lines[0], 'description = "Whether the answer is desirable."', *lines[1:], f"labels = {{ {words} }}")
         return
     yield "# [[annotations]]  # to do, if these are labels"

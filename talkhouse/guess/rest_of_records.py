@@ -1,13 +1,23 @@
 """What else records say once their format is known: evidence, ids that begin again, labels, speakers' names."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from talkhouse.guess import evidence
 from talkhouse.guess.field_meanings import Guess, GuessedLabels, Mapped, dotted, names_of, paths_of, scheme_word
-from talkhouse.guess.record_values import MOST_WORDS, FieldProfile, Records, as_words, at, column, fields_of
+from talkhouse.guess.record_values import (
+    MOST_WORDS,
+    FieldProfile,
+    Records,
+    as_words,
+    at,
+    column,
+    fields_of,
+    path_words,
+    texts_of,
+)
 from talkhouse.guess.sample import Sample, Samples
 from talkhouse.ingest.declared.declaration.model import standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
@@ -33,7 +43,27 @@ def with_rest(guessed: Guess, samples: Samples) -> Guess:
     remarks = {**_evidence(guessed, samples.records), **_of_roles(guessed), **guessed.remarks, "dialogue.ids": why}
     extra = tuple(field.name for field in rest if field.name not in declared)
     guessed = replace(guessed, extra=extra, labels=tuple(labels), remarks=remarks, ids=ids)
-    return guessed if guessed.format in ("pairs", "preference") else _with_rest_of_turns(guessed)
+    if guessed.format in ("pairs", "preference"):
+        return guessed
+    outside = () if guessed.format == "turns" else tuple(_turns_outside(guessed, samples.records))
+    notes = {**guessed.notes, "dialogue": (*guessed.notes.get("dialogue", ()), *outside)}
+    return _with_rest_of_turns(replace(guessed, notes=notes))
+
+
+_ANSWER = re.compile(r"(?:.*[._])?(?:response|answer|completion|output|reply|target)")
+
+
+def _turns_outside(guessed: Guess, records: Records) -> Iterator[str]:
+    """Yield a line for each text of records that may be one of their turns, and stands in none: the last answer."""
+    names = {*guessed.extra}
+    for path in records.leaves:
+        is_named = path[-1:] == (guessed.turn.text or ())[-1:] or _ANSWER.fullmatch(path_words(path)) is not None
+        if path[0] not in names or not is_named:
+            continue
+        values = [(at(record, path), record) for record in records]
+        alone = [value for value, record in values if isinstance(value, str) and [*texts_of(record)].count(value) == 1]
+        if sum(" " in value.strip() for value in alone) * 2 > len(values):
+            yield f"to decide: {dotted(path)} has texts too, which no turn takes: {min(alone)[:_LONGEST_SAMPLE]}"
 
 
 _LONGEST_SAMPLE = 40
@@ -54,7 +84,7 @@ def _with_rest_of_turns(guessed: Guess) -> Guess:
             continue
         sample = next(iter(values), None)
         left.append(f"{dotted(path)} ({str(sample)[:_LONGEST_SAMPLE]})" if sample is not None else dotted(path))
-        words = {value for value in values if isinstance(value, str) and is_like_a_text(value)}
+        words = [value for value in values if isinstance(value, str) and is_like_a_text(value)]
         if len(words) * 2 >= len(values) > 0:
             texts.append(
                 f"to decide: {dotted(path)} has texts too, which no turn takes: {min(words)[:_LONGEST_SAMPLE]}"
@@ -79,7 +109,7 @@ def _evidence(guessed: Guess, records: Records) -> dict[str, str]:
 def _of_roles(guessed: Guess) -> dict[str, str]:
     """Return the reason why a system is the assistant: in task-oriented dialogues there is no other."""
     bots = [word for word, role in guessed.roles.items() if role == "assistant" and word.lower() in ("system", "sys")]
-    return {f"roles.{word}": "to decide: the only role beside the user's" for word in bots}
+    return {f"roles.{word}": "to decide: the only role besides the user's" for word in bots}
 
 
 def _begin_again(guessed: Guess, samples: Samples) -> tuple[Any, str]:
@@ -120,7 +150,7 @@ def _labels(guessed: Guess, rest: Iterable[FieldProfile]) -> list[GuessedLabels]
         is_boolean = set(profile.types) <= {"boolean", "null"} and bool(profile.types["boolean"])
         if is_boolean and as_words(profile.name) in _THUMBS and guessed.format in ("pairs", "chat", "sharegpt"):
             of_answers.append(GuessedLabels("desirable", "response", (profile.name,), ("true", "false"), _KTO))
-        elif is_label and (are_words or is_boolean):
+        elif is_label and (are_words or is_boolean or _scale_of(profile)):
             schemes.setdefault(scheme_word(profile.name).rstrip("0123456789").rstrip("_"), []).append(profile)
     others = [
         GuessedLabels(scheme, on, tuple(field.name for field in fields), _words(fields))
@@ -134,7 +164,22 @@ _KTO = {"true": "The answer is desirable.", "false": "It is not."}
 """Kahneman-Tversky optimisation trains on an answer with true or false: TRL calls it label, LLaMA-Factory kto_tag."""
 
 
-def _words(fields: Iterable[FieldProfile]) -> tuple[str, ...]:
+_SCALE = ("1", "2", "3", "4", "5")
+
+
+def _scale_of(profile: FieldProfile) -> tuple[str, ...]:
+    """Return the points of a scale from 1 to 5, in their order, where all values are some of them; else nothing."""
+    if {*profile.types} <= {"number", "null"} and isinstance(profile.low, int) and isinstance(profile.high, int):
+        are_points = profile.low >= 1 and profile.high <= len(_SCALE)
+    else:
+        words = {word for word in profile.words if word}
+        are_points = {*profile.types} <= {"text", "null"} and bool(words) and words <= {*_SCALE}
+    return _SCALE if are_points else ()
+
+
+def _words(fields: Sequence[FieldProfile]) -> tuple[str, ...]:
+    if all(map(_scale_of, fields)):
+        return _SCALE
     words = [word for field in fields for word in (("true", "false") if field.types["boolean"] else field.words)]
     return tuple(dict.fromkeys(word for word in words if word))
 

@@ -4,46 +4,63 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from talkhouse.guess.evidence import share, words
-from talkhouse.guess.field_meanings import BOTS, ROLE_WORDS, USERS, Guess, dotted, role_words, with_dialogue
+from talkhouse.guess.field_meanings import (
+    BOTS,
+    NOBODY_SPEAKS,
+    ROLE_WORDS,
+    USERS,
+    Guess,
+    dotted,
+    role_words,
+    with_dialogue,
+)
+from talkhouse.guess.field_names import PAIRS
 from talkhouse.guess.record_values import MOST, are_texts, column
 from talkhouse.guess.sample import Samples
 from talkhouse.ingest.declared.declaration.model import (
     NO_PATH,
     DialogueFields,
     HalfDays,
+    JsonPath,
     SpeakerFields,
     TurnFields,
 )
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
+from talkhouse.ingest.declared.documents.transcript import Markers
 from talkhouse.ingest.declared.times import read_time
 
 _TRANSCRIPTS = ("text", "transcript", "dialogue", "dialog", "conversation", "chat", "content", "log")
 
-_HALVES = ("오전 오후", "上午 下午", "午前 午後", "ص م")
+_HALVES = [[half.split() for half in pair] for pair in PAIRS["halves"]]
 """Words for the halves of the day, before noon and after."""
 _LATIN = r"[AaPp]\.?[ \x{a0}\x{202f}]?[Mm]\.?"
-_WORDS = "|".join([_LATIN, *(word for words in _HALVES for word in words.split())])
-_HALF = rf"(?:[ \x{{a0}}\x{{202f}}]?(?:{_WORDS}))?"
 _DAY = r"(?:[\d./-]{6,}|\d{4}\. ?\d+\. ?\d+\.)"
-_AT = rf"{_DAY},?[ T](?:(?:{_WORDS}) ?)?[\d:]+{_HALF}"
-_CLOCK = rf"\d+:[\d:]+{_HALF}"
-_PATTERNS = (
-    # WhatsApp on an iPhone and on Android
-    rf"\x{{200e}}?\[(?<at>{_AT})\] (?:(?<who>[^:]+): )?(?<said>.*)",
-    rf"(?<at>{_AT}) - (?:(?<who>[^:]+): )?(?<said>.*)",
-    # IRC, with the day, or with the time of day alone
-    rf"\[?(?<at>{_AT})\]? <(?<who>[^>]+)> (?<said>.*)",
-    rf"\[(?<at>{_CLOCK})\] (?:<(?<who>[^>]+)> )?(?<said>.*)",
-    rf"(?<at>{_CLOCK}) (?:<(?<who>[^>]+)> )?(?<said>.*)",
-    # WeeChat, and others whose columns are told apart by tabs
-    rf"(?<at>{_AT})\t(?<who>[^\t]*)\t(?<said>.*)",
-)
-_SCRIPT = r"(?<who>[\p{Lu}][^:]{0,40}): (?<said>.*)"
-_SEPARATORS = ("__eou__", "<|endofturn|>", "[SEP]", "</s>", " ||| ")
+_NICK = r"<[ @+%&~]?(?<who>[^>]+)>"
+
+
+def _patterns(halves: str) -> tuple[str, ...]:
+    """Return the patterns of lines that begin with a time; ``halves``: that of words for the halves of the day."""
+    half = rf"(?:[ \x{{a0}}\x{{202f}}]?(?:{halves}))?"
+    at = rf"{_DAY},?[ T](?:(?:{halves}) ?)?[\d:]+{half}"
+    clock = rf"\d+:[\d:]+{half}"
+    return (
+        # WhatsApp on an iPhone and on Android
+        rf"\x{{200e}}?\[(?<at>{at})\] (?:(?<who>[^:]+): )?(?<said>.*)",
+        rf"(?<at>{at}) - (?:(?<who>[^:]+): )?(?<said>.*)",
+        # IRC, with the day, or with the time of day alone
+        rf"\[?(?<at>{at})\]? {_NICK} (?<said>.*)",
+        rf"\[(?<at>{clock})\] (?:{_NICK} )?(?<said>.*)",
+        rf"(?<at>{clock}) (?:{_NICK} )?(?<said>.*)",
+        # WeeChat, and others whose columns are told apart by tabs
+        rf"(?<at>{at})\t(?:-->|<--|--|=!=| \*|[@+%]?(?<who>[^\t]*))\t(?<said>.*)",
+    )
+
+
+_SEPARATORS = ("__eou__", "<eos>", "<|endofturn|>", "[SEP]", "</s>", " ||| ")
 _LEAST_SHARE = 0.5
 """Of the lines: others go on with what a line before says."""
 _MOST_LINES = 2_000
@@ -61,18 +78,31 @@ def transcript(samples: Samples) -> Guess | None:
         texts = [value for value in values if isinstance(value, str)]
         markers = markers_of(texts)
         rare = rare_marks(texts, markers)
-        if (not markers or len(rare) * 2 > len(set(markers.values()))) and (lines := _lines_in(texts)) is not None:
-            guess = with_dialogue(samples, "transcript", f"each record has a text {dotted(path)} of lines", [path])
-            fields = replace(guess.dialogue, text=path)
-            return replace(guess, dialogue=fields, **{**lines, "remarks": {**guess.remarks, **lines["remarks"]}})
+        is_open = not markers or len(rare) * 2 > len({*markers.values()}) or _differ(texts, markers)
+        if is_open and (lines := _lines_in(texts)) is not None:
+            return of_text(samples, path, f"each record has a text {dotted(path)} of lines", lines)
+        if not markers and (parted := _parted(texts)) is not None:
+            return of_text(samples, path, f"each record has a text {dotted(path)} of turns", parted)
         if markers:
-            reason = f"each record has a text {dotted(path)} with speaker marks"
-            guess = with_dialogue(samples, "transcript", reason, [path])
             begins = [str(value).startswith(tuple(markers)) for value in values if value]
-            remarks = {**guess.remarks, "dialogue.text": share(begins, bool, "begin with a mark")}
-            fields, notes = replace(guess.dialogue, text=path), _of_rare(rare)
-            return replace(guess, dialogue=fields, markers=markers, remarks=remarks, notes=notes)
+            remarks = {"dialogue.text": share(begins, bool, "begin with a mark")}
+            fields = {"markers": markers, "remarks": remarks, "notes": {"markers": _to_decide(rare)}}
+            return of_text(samples, path, f"each record has a text {dotted(path)} with speaker marks", fields)
     return None
+
+
+def of_text(samples: Samples, path: JsonPath, reason: str, fields: Mapping[str, Any]) -> Guess:
+    """Return the guess of records whose text is at a path, with these fields."""
+    guess = with_dialogue(samples, "transcript", reason, [path])
+    remarks = {**guess.remarks, **fields["remarks"]}
+    return replace(guess, dialogue=replace(guess.dialogue, text=path), **{**fields, "remarks": remarks})
+
+
+def _differ(texts: Sequence[str], markers: Mapping[str, str]) -> bool:
+    """Whether most texts have other speakers than most, so that nobody can list all of them."""
+    words = {_word(mark) for mark in markers}
+    there = sum(f"{word}:" in text for text in texts for word in words)
+    return there * 2 < len(texts) * len(words)
 
 
 def _lines_in(texts: Sequence[str]) -> dict[str, Any] | None:
@@ -86,9 +116,14 @@ def _lines_in(texts: Sequence[str]) -> dict[str, Any] | None:
 _NAMES = (r"(?<who>[\p{Lu}][^:]{0,40}):(?: (?<said>.*))?", r"(?<who>[^\s:][^:]{0,40}):(?: (?<said>.*))?")
 
 
-def lines_of(lines: Sequence[str], least: float = MOST) -> dict[str, Any] | None:
+_TAGGED = r"(?:.*?\s)?(?<who>[\p{Lu}]\w*):(?: (?<said>.*))?"
+_OF_PIECES = (_NAMES[0], _TAGGED, _NAMES[1])
+_OPENING, _OPENED = "<|", r"(?<who>\w+)\|>(?<said>(?s:.*))"
+
+
+def lines_of(lines: Sequence[str], patterns: Sequence[str] = _NAMES, least: float = MOST) -> dict[str, Any] | None:
     """Return the fields of a guess by lines of names and what they say; None where too few lines are like that."""
-    for pattern in _NAMES:
+    for pattern in patterns:
         found = [match for line in lines if (match := _python(pattern).fullmatch(line))]
         names = Counter(match["who"] for match in found)
         if len(found) < max(2, least * len(lines)) or not any(match["said"] for match in found):
@@ -98,12 +133,20 @@ def lines_of(lines: Sequence[str], least: float = MOST) -> dict[str, Any] | None
             f"turn.{key}": words([match["who"] for match in found]),
             "lines.pattern": f"{len(found):,} of {len(lines):,} lines; the others belong to the turn before",
         }
+        if pattern == _TAGGED:
+            remarks["lines.pattern"] = "to decide: what stands before a name is left out, what stands behind is a text"
         turn = (
             TurnFields(text=("said",), role=("who",)) if key == "role" else TurnFields(text=("said",), speaker=("who",))
         )
-        roles = role_words(list(names)) if key == "role" else {}
-        who = SpeakerFields("dialogue")
-        return {"lines": {"pattern": pattern}, "turn": turn, "speaker": who, "remarks": remarks, "roles": roles}
+        others = [line for line in lines if not _python(pattern).fullmatch(line)]
+        return {
+            "lines": {"pattern": pattern},
+            "turn": turn,
+            "speaker": SpeakerFields("dialogue"),
+            "remarks": remarks,
+            "roles": role_words(list(names)) if key == "role" else {},
+            "notes": {"lines": _to_decide(rare_marks(others, {}))} if rare_marks(others, {}) else {},
+        }
     return None
 
 
@@ -111,17 +154,16 @@ def rare_marks(texts: Sequence[str], markers: Mapping[str, str]) -> Counter[str]
     """Count what begins a line like a mark, and is none of these."""
     known = {_word(mark) for mark in markers}
     sampled = [text[:_MOST_LETTERS] for text in texts[:_MOST_TEXTS]]
-    found = (_word(match[0]) for text in sampled for form in (_TOKEN, _NAMED) for match in form.finditer(text))
+    found = [_word(match[0]) for text in sampled for match in _TOKEN.finditer(text)]
+    found += [_word(match[1]) for text in sampled for match in _LIKE_A_MARK.finditer(text)]
     return Counter(word for word in found if word not in known | _ENDS and any(map(str.isalpha, word)))
 
 
-def _of_rare(rare: Counter[str]) -> dict[str, tuple[str, ...]]:
-    return {
-        "markers": tuple(
-            f"to decide: {count:,} line{'s' * (count > 1)} begin{'s' * (count == 1)} like a mark that is none: {word}"
-            for word, count in rare.most_common(_MOST_MARKS)
-        )
-    }
+def _to_decide(rare: Counter[str]) -> tuple[str, ...]:
+    return tuple(
+        f"to decide: {count:,} line{'s' * (count > 1)} begin{'s' * (count == 1)} like a mark that is none: {word}"
+        for word, count in rare.most_common(_MOST_MARKS)
+    )
 
 
 def text_file(samples: Samples) -> Guess | None:
@@ -163,14 +205,17 @@ def _mail(lines: Sequence[str]) -> Guess | None:
 
 
 def _dated(lines: Sequence[str]) -> Guess | None:
-    for pattern in _PATTERNS:
+    text = "\n".join(lines)
+    words_here = (re.escape(word) for pair in _HALVES for half in pair for word in half if word in text)
+    halves = "|".join([_LATIN, *(word for word in words_here if re.search(rf"\d ?{word}|{word} ?\d", text))])
+    for pattern in _patterns(halves):
         found = [match for line in lines if (match := _python(pattern).fullmatch(line))]
         speakers = [match["who"] for match in found if match["who"]]
         if len(found) < max(2, _LEAST_SHARE * len(lines)) or len(speakers) < len(found) / 2:
             continue
         times = [match["at"] for match in found]
-        words_of_halves = _halves(times)
-        forms = list(_forms(times, words_of_halves))
+        words_of_halves = _halves(times, halves)
+        forms = list(_forms(times, words_of_halves, halves))
         others = [line for line in lines if _NOBODYS.match(line)]
         rest = {"skip": _NOBODYS.pattern} if others else {}
         remark = f"{len(found):,} of {len(lines):,} lines; the others belong to the turn before"
@@ -187,19 +232,20 @@ def _dated(lines: Sequence[str]) -> Guess | None:
     return None
 
 
-_NOBODYS = re.compile(r"(?:---|-!-|\*\*\*) ")
+_NOBODYS = re.compile(r"(?:---|-!-|===|\*{3,4}|Session \w+:) ")
 """What lines of a log begin with that nobody says, such as the day that has begun."""
 _AM_PM = ("AM", "PM")
 
 
-def _halves(times: Sequence[str]) -> dict[str, str]:
-    """Return the words for the halves of the day, with AM or PM: those of some times, and the other of each pair."""
+def _halves(times: Sequence[str], halves: str) -> dict[str, str]:
+    """Return the words for the halves of the day, with AM or PM: those of some times, and all that go with them."""
     found: dict[str, str] = {}
-    pattern = _python(_WORDS)
-    for word in {match[0] for time in times if (match := pattern.search(time))}:
-        pair = next((pair.split() for pair in _HALVES if word in pair.split()), None)
-        pair = pair or [letter + word[1:] for letter in ("AP" if word[0].isupper() else "ap")]
-        found |= dict(zip(pair, _AM_PM, strict=True))
+    pattern = _python(halves)
+    for word in sorted({match[0] for time in times if (match := pattern.search(time))}):
+        pair = next((pair for pair in _HALVES if any(word in half for half in pair)), None)
+        pair = pair or [[letter + word[1:]] for letter in ("AP" if word[0].isupper() else "ap")]
+        for half, own in zip(pair, _AM_PM, strict=True):
+            found |= dict.fromkeys(half, own)
     return {} if {word.upper() for word in found} <= {*_AM_PM} else found
 
 
@@ -218,7 +264,7 @@ def _python(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace("(?<", "(?P<").replace(r"[\p{Lu}]", "[A-ZÀ-ÖØ-Þ]"))
 
 
-def _forms(times: Sequence[str], halves: Mapping[str, str]) -> Iterator[str]:
+def _forms(times: Sequence[str], of_halves: Mapping[str, str], halves: str) -> Iterator[str]:
     """Yield the forms that all of some times have; none where one has no day."""
     first = re.fullmatch(rf"({_DAY})(,?[ T])(.*)", times[0])
     if first is None:
@@ -231,11 +277,11 @@ def _forms(times: Sequence[str], halves: Mapping[str, str]) -> Iterator[str]:
     if ". " in first[1]:
         days = ["%Y. %m. %d."]
     seconds = ":%S" if first[3].count(":") == 2 else ""
-    clock, is_half = _python(_WORDS).subn("%p", first[3])
+    clock, is_half = _python(halves).subn("%p", first[3])
     clock = re.sub(r"\d+:[\d:]+", f"%{'I' if is_half else 'H'}:%M{seconds}", clock)
     for day in days:
         form = f"{day}{first[2]}{clock}"
-        if all(read_time(time, HalfDays(form, halves)).value for time in times):
+        if all(read_time(time, HalfDays(form, of_halves)).value for time in times):
             yield form
 
 
@@ -247,17 +293,36 @@ def _time_notes(times: Sequence[str], forms: Sequence[str]) -> tuple[str, ...]:
 
 
 def _separated(lines: Sequence[str]) -> Guess | None:
+    parted = _parted(lines)
+    if parted is None:
+        return None
+    reason = f"each line is a dialogue, its turns told apart by {parted['separators'][0].strip()}"
+    return Guess("transcript", reason, DialogueFields(text=NO_PATH), **parted)
+
+
+def _parted(texts: Sequence[str]) -> dict[str, Any] | None:
+    """Return the fields of a guess for texts with a separator between turns, and perhaps with who says each."""
+    ends = sorted(end for end in _ENDS if any(f"{_OPENING}{end}|>" in text for text in texts))
+    used = (*(f"{_OPENING}{end}|>{more}" for end in ends for more in (_OPENING, "")), _OPENING)
+    pieces = [piece for text in texts if text.startswith(_OPENING) for piece in _pieces(text, used)]
+    if len(texts) > 1 and (named := lines_of(pieces, [_OPENED])) is not None:
+        return {**named, "separators": used}
     for separator in _SEPARATORS:
-        has = share(lines, lambda line: separator in line, "lines have it")  # noqa: B023 - called at once
-        if sum(separator in line for line in lines) < MOST * len(lines):
+        if sum(separator in text for text in texts) < MOST * len(texts):
             continue
         around = (f" {separator} ", f" {separator}", separator)
         is_word = separator.strip() == separator
-        used = tuple(form for form in around if is_word and any(form in line for line in lines))
-        fields = DialogueFields(text=NO_PATH)
-        reason = f"each line is a dialogue, its turns told apart by {separator.strip()}"
-        return Guess("transcript", reason, fields, separators=used or (separator,), remarks={"dialogue.separator": has})
+        used = tuple(form for form in around if is_word and any(form in text for text in texts)) or (separator,)
+        named = lines_of([piece for text in texts for piece in _pieces(text, used)], _OF_PIECES)
+        named = named or {"notes": {"dialogue": (NOBODY_SPEAKS,)}}
+        has = {"dialogue.separator": f"{sum(separator in text for text in texts):,} of {len(texts):,} have it"}
+        return {**named, "separators": used, "remarks": {**has, **named.get("remarks", {})}}
     return None
+
+
+def _pieces(text: str, separators: Sequence[str]) -> list[str]:
+    """Return the texts between separators, of which the first that fits counts, without those of blanks alone."""
+    return [piece for piece in re.split("|".join(map(re.escape, separators)), text) if piece.strip()]
 
 
 def _marked(texts: Sequence[str]) -> Guess | None:
@@ -268,22 +333,17 @@ def _marked(texts: Sequence[str]) -> Guess | None:
     remarks = {"dialogue.text": share(begins, bool, "begin with a mark")}
     fields = DialogueFields(text=NO_PATH, record="file")
     reason = "each file is a text with speaker marks"
-    notes = _of_rare(rare_marks(texts, markers))
+    notes = {"markers": _to_decide(rare_marks(texts, markers))}
     return Guess("transcript", reason, fields, markers=markers, remarks=remarks, notes=notes)
 
 
 def _script(lines: Sequence[str]) -> Guess | None:
-    found = [match for line in lines if (match := _python(_SCRIPT).fullmatch(line))]
-    speakers = [match["who"] for match in found]
-    if len(found) < MOST * len(lines) or len(set(speakers)) * 2 > len(found):
+    named, names = lines_of(lines, _NAMES[:1]), {line.partition(":")[0] for line in lines}
+    if named is None or len(names) * 2 > len(lines):
         return None
-    remarks = {
-        "turn.speaker": words(speakers),
-        "lines.pattern": f"{len(found):,} of {len(lines):,} lines",
-        "dialogue.id": "to decide: a file is a dialogue, unless [lines] begins says with which lines one begins",
-    }
-    turn = TurnFields(text=("said",), speaker=("who",))
-    return _of_lines(_SCRIPT, "each line begins with who speaks", turn, remarks=remarks)
+    which = "to decide: a file is a dialogue, unless [lines] begins says with which lines one begins"
+    remarks = {**named["remarks"], "dialogue.id": which}
+    return Guess("turns", "each line begins with who speaks", **{**named, "remarks": remarks})
 
 
 _NUMBERED = r"(?<n>\d+) (?<said>.*)"
@@ -292,7 +352,9 @@ _NUMBERED = r"(?<n>\d+) (?<said>.*)"
 def _numbered(lines: Sequence[str]) -> Guess | None:
     found = [match for line in lines if (match := _python(_NUMBERED).fullmatch(line))]
     begun = sum(match["n"] == "1" for match in found)
-    if len(found) < MOST * len(lines) or not begun or lines[0][:2] != "1 ":
+    steps = sum(int(after["n"]) in (1, int(before["n"]) + 1) for before, after in pairwise(found))
+    are_counted = 0 < begun * 2 <= len(found) and steps >= MOST * (len(found) - 1)
+    if len(found) < MOST * len(lines) or not are_counted or lines[0][:2] != "1 ":
         return None
     remarks = {"lines.pattern": f"{len(found):,} of {len(lines):,} lines", "lines.begins": f"{begun:,} lines"}
     notes: dict[str, tuple[str, ...]] = {}
@@ -340,6 +402,10 @@ _NAMED = re.compile(
     r"(?:#{1,4} ?|\*{2})?[A-Z\[][\w\]]{0,30}(?: [\w\]]{1,20}){0,2}:(?:\*{2})? ?"
 )
 _TOKEN = re.compile(rf"(?:(?:(?<!\n)|(?<=[\w>]\n)){_LINE_ENDS})?+" r"<\|(?:im_start\|>)?\w{1,20}(?:\|>)?\n?")
+_LIKE_A_MARK = re.compile(
+    r"^[ \t]*(?:[#*]+ ?)?(\[?(?:[^\W\d_a-z][\w.'\]-]{0,20}(?: [\w.'\]-]{1,20}){0,2}|[^\W\d_]\w{0,20}):)", re.MULTILINE
+)
+"""Names in any script; those of several words begin with a capital, or with a letter that has none."""
 _ENDS = {"im_end", "end", "eot_id", "endoftext", "end_of_text", "begin_of_text"}
 """Tokens with which nobody begins to speak."""
 _RARE = 0.05
@@ -392,7 +458,8 @@ def _unified(marks: Sequence[str], counts: Counter[str]) -> list[str]:
 
 def _fit(texts: Sequence[str], marks: Sequence[str]) -> bool:
     begins = sum(text.startswith(tuple(marks)) for text in texts)
-    has_two = sum(sum(text.count(mark) for mark in marks) > 1 for text in texts)
+    markers = Markers(dict.fromkeys(marks, ""))
+    has_two = sum(markers.begin(text) and len(markers.cut(text, "")) > 1 for text in texts)
     almost_all = begins > 1 and begins == len(texts) - 1
     return (begins >= MOST * len(texts) or almost_all) and has_two >= len(texts) / 2
 

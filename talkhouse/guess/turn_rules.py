@@ -9,6 +9,7 @@ from typing import Any
 from talkhouse.guess import evidence
 from talkhouse.guess.field_meanings import (
     DIALOGUES,
+    NOBODY_SPEAKS,
     ROLE_WORDS,
     TURN_NUMBERS,
     Guess,
@@ -27,6 +28,7 @@ from talkhouse.guess.record_values import (
     Dialogues,
     Record,
     Records,
+    are_ids,
     are_keys,
     are_texts,
     as_words,
@@ -37,9 +39,10 @@ from talkhouse.guess.record_values import (
     whole_numbers,
 )
 from talkhouse.guess.sample import Sample, Samples
-from talkhouse.guess.text_rules import lines_of
+from talkhouse.guess.text_rules import lines_of, of_text
 from talkhouse.ingest.declared.declaration.forms import FORMS
 from talkhouse.ingest.declared.declaration.model import (
+    ISO,
     NO_PATH,
     DialogueFields,
     JsonPath,
@@ -49,6 +52,7 @@ from talkhouse.ingest.declared.declaration.model import (
 )
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
+from talkhouse.ingest.declared.times import read_time
 from talkhouse.ingest.declared.turn_tallies import is_like_a_text
 
 _LISTS = NAMES["list_of_turns"]
@@ -121,6 +125,9 @@ def dialogue(samples: Samples) -> Guess | None:
     if who is None and (pair := _two_texts(samples, path, found)) is not None:
         return pair
     guessed = _with_turns(samples, found, "dialogue", path, reason)
+    beside = {} if who or path not in records.lists else _lists_beside(records, path)
+    if any(are_names for _, are_names in beside.values()):
+        guessed = _with_speakers_beside(guessed, beside)
     return _with_other_lists(guessed, records)
 
 
@@ -134,6 +141,7 @@ def _two_texts(samples: Samples, path: JsonPath, found: Meanings) -> Guess | Non
         member
         for member in turns.leaves
         if are_texts(values := column(turns, member))
+        and values.count(None) <= (1 - MOST) * len(values)
         and any(is_like_a_text(value) for value in values if value)
         and not are_queries(values)
     ]
@@ -202,9 +210,9 @@ def _with_other_lists(guessed: Guess, records: Records) -> Guess:
     return replace(guessed, notes={**guessed.notes, "dialogue": tuple(notes)}) if notes else guessed
 
 
-def _are_columns(records: Records) -> bool:
+def are_columns(records: Sequence[Record]) -> bool:
     """Whether the only record is a table by its columns: lists of one length, in one of which are lists."""
-    members = [*records[0].values()] if len(records) == 1 else []
+    members = list(records[0].values()) if len(records) == 1 else []
     are_lists = len(members) > 1 and all(isinstance(member, list) for member in members)
     return are_lists and len({len(member) for member in members}) == 1
 
@@ -223,29 +231,36 @@ def _plain_texts(samples: Samples, records: Records) -> Guess | None:
         if not is_named or len(items) <= len(values) or not all(isinstance(item, str) for item in items):
             continue
         beside = _lists_beside(records, path)
-        if samples[0].record == "file" and len(records) == 1 and any(not are_names for are_names in beside.values()):
-            return None  # a table by its columns
+        others = [values for values, are_names in beside.values() if not are_names]
+        is_file = samples[0].record == "file" and len(records) == 1
+        if any(is_file or (samples[0].record == "member" and are_ids(values)) for values in others):
+            return None  # a table by its columns, or one for each split
         reason = f"each record has a list {dotted(path)} of texts"
         if (lines := lines_of(items)) is not None:
-            guess = with_dialogue(samples, "transcript", f"{reason} that begin with who speaks", [path])
-            fields = replace(guess.dialogue, text=(*path, None))
-            return replace(guess, dialogue=fields, **{**lines, "remarks": {**guess.remarks, **lines["remarks"]}})
+            return of_text(samples, (*path, None), f"{reason} that begin with who speaks", lines)
         guess = _with_turns(samples, Meanings(TurnFields(text=NO_PATH)), "dialogue", path, reason)
-        return _with_speakers_beside(guess, records, [path for path, are_names in beside.items() if are_names])
+        return _with_speakers_beside(guess, beside)
     return None
 
 
-def _lists_beside(records: Records, path: JsonPath) -> dict[JsonPath, bool]:
-    """Return the other lists with an item for each turn; and whether these are a few names, or else something else."""
+def _lists_beside(records: Records, path: JsonPath) -> dict[JsonPath, tuple[list[Any], bool]]:
+    """Return the values that other lists have for each turn, by their paths; and whether these are a few names."""
     sizes = [len(value) for value in records.lists[path]]
     found = {}
     for other, values in records.lists.items():
-        if other != path and None not in other and [len(value) for value in values] == sizes:
-            items = [item for value in values for item in value]
-            is_named = _WHO.search(path_words(other)) is not None
-            found[other] = all(isinstance(item, str | int) and len(str(item)) <= _LONGEST_NAME for item in items) and (
-                is_named or any(len({*map(str, value)}) * 2 <= len(value) for value in values)
-            )
+        if other == path or None in other or [len(value) for value in values] != sizes:
+            continue
+        items = [item for value in values for item in value]
+        inside: JsonPath = ()
+        if items and all(isinstance(item, dict) for item in items):
+            inside = next(iter(Records(items).named(NAMES["speaker"])), ())
+            values = [column(value, inside) for value in values]
+            items = column(items, inside)
+        is_named = _WHO.search(path_words((*other, *inside))) is not None
+        recur = any(len({*map(str, value)}) * 2 <= len(value) for value in values)
+        are_short = all(len(str(item)) <= _LONGEST_NAME for item in items) or (is_named and recur)
+        are_names = all(isinstance(item, str | int) for item in items) and are_short and (is_named or recur)
+        found[*other, None, *inside] = items, are_names
     return found
 
 
@@ -253,21 +268,24 @@ _LONGEST_NAME = 60
 _WHO = re.compile(r"speaker|author|sender|role|who|user|agent|name")
 
 
-def _with_speakers_beside(guess: Guess, records: Records, paths: Sequence[JsonPath]) -> Guess:
+def _with_speakers_beside(guess: Guess, beside: Mapping[JsonPath, tuple[list[Any], bool]]) -> Guess:
     """Return a guess of texts with the list that has their speakers; of several, or none, it is to be decided."""
-    values = {path: [item for value in records.lists[path] for item in value] for path in paths}
-    if len(paths) != 1:
-        lines = [f'to decide: speaker = "$.{path_text(path)}[*]"  # {evidence.words(values[path])}' for path in paths]
-        notes = tuple(lines or ["to decide: nothing here says who speaks"])
+    values = {path: items for path, (items, are_names) in beside.items() if are_names}
+    if len(values) != 1:
+        lines = [f'to decide: speaker = "$.{path_text(path)}"  # {evidence.words(values[path])}' for path in values]
+        notes = tuple(lines or [NOBODY_SPEAKS])
         return replace(guess, notes={**guess.notes, "turn": notes})
-    (path,) = paths
-    key = "role" if {str(word).lower() for word in values[path]} <= ROLE_WORDS else "speaker"
+    ((path, words),) = values.items()
+    key = "role" if {str(word).lower() for word in words} <= ROLE_WORDS else "speaker"
+    answered = (NOBODY_SPEAKS, "to decide: speaker =")
+    notes = tuple(note for note in guess.notes.get("turn", ()) if not note.startswith(answered))
     return replace(
         guess,
-        also={"turn": {key: toml_string(f"$.{path_text(path)}[*]")}},
-        roles=role_words(values[path]) if key == "role" else {},
-        remarks={**guess.remarks, f"turn.{key}": evidence.words(values[path])},
-        needs=(path,),
+        also={"turn": {key: toml_string(f"$.{path_text(path)}")}},
+        roles=role_words(words) if key == "role" else {},
+        remarks={**guess.remarks, f"turn.{key}": evidence.words(words)},
+        notes={**guess.notes, "turn": notes},
+        needs=(path[: path.index(None)],),
     )
 
 
@@ -283,9 +301,10 @@ def with_reverse(found: Meanings) -> Meanings:
     """Return the meanings of turns, the last one first where no time is behind that of the turn before."""
     if found.turn.said_at is None or found.turn.order or found.turn.replies:
         return found
-    falls = 0
+    falls, form = 0, found.times.get("said_at", ISO)
     for dialogue in found.dialogues:
-        times: list[Any] = [value for value in column(dialogue, found.turn.said_at) if value is not None]
+        texts = [value for value in column(dialogue, found.turn.said_at) if value is not None]
+        times: list[Any] = [read_time(text, form).value if isinstance(text, str) else text for text in texts]
         try:
             if any(later > earlier for earlier, later in pairwise(times)):
                 return found
@@ -309,7 +328,7 @@ def _with_turns(samples: Samples, found: Meanings, form: Any, path: JsonPath, re
         roles=found.roles,
         times={**guess.times, **found.times},
         remarks={**found.remarks, **guess.remarks},
-        notes={"turn": found.notes} if found.notes else {},
+        notes={**guess.notes, **({"turn": found.notes} if found.notes else {})},
         turns=found.dialogues.turns,
     )
 
@@ -321,7 +340,7 @@ def _lists_of_turns(records: Records) -> Mapping[JsonPath, list[list[Any]]]:
         for path, values in records.lists.items()
         if len(values) >= MOST * len(records)
         and any(isinstance(item, dict) for value in values for item in value)
-        and not (None in path and _are_columns(records))
+        and not (None in path and are_columns(records))
     }
     return dict(sorted(common.items(), key=lambda item: -_place(item[0])))
 
@@ -409,7 +428,7 @@ def turns(samples: Samples) -> Guess | None:
         return None
     found = with_reverse(replace(found, turn=replace(found.turn, order=found.turn.order or order)))
     taken = [*together, *paths_of(found.turn).values()]
-    fields, times = about_dialogues(Records(dialogue[0] for dialogue in dialogues), taken)
+    fields, start = about_dialogues(Records(dialogue[0] for dialogue in dialogues), taken, are_columns=True)
     fields = _constant(replace(fields, id=together[0] if together else None), dialogues)
     size = evidence.groups(dialogues)
     choices = () if order else _choices(files, records, together)
@@ -430,8 +449,8 @@ def turns(samples: Samples) -> Guess | None:
         found.speaker,
         dialect=samples[0].dialect,
         roles=found.roles,
-        times={**(times if fields.started_at else {}), **found.times},
-        remarks={**found.remarks, "dialogue.id": remark},
+        times={**(start.times if fields.started_at else {}), **found.times},
+        remarks={**found.remarks, **start.remarks, "dialogue.id": remark},
         notes={table: lines for table, lines in (("dialogue", choices), ("turn", found.notes)) if lines},
         together=tuple(together),
         turns=found.dialogues.turns,

@@ -98,6 +98,10 @@ class Stage:
         found: dict[str, _OfFiles] = {}
         with base.con if base else open_template(self.workspace.stage, catalogue, known.splits) as con:
             self._configure(con, self.workspace.folder / "spilled")
+            if having_charts := {file.folder for file in known.files if file.name == DECLARATION}:
+                from talkhouse.charts.query import check_charts  # few corpora have charts of their own
+
+                check_charts(lambda sql: con.execute(sql).fetchall(), having_charts, known.files)
             if self.workspace.old.exists() and not base:
                 copy_kept(con, self.workspace.old, self.plan, known)
             # While files are read, each connection works in the thread that uses it: hundreds of small statements wake

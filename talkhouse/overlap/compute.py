@@ -14,15 +14,7 @@ from talkhouse.export.export import check_output
 from talkhouse.ingest.progress import Progress, Silent
 from talkhouse.overlap.matches import create_matches, insert_examples
 from talkhouse.overlap.near import PAIRED, add_pairs, create_near, write_pairs
-from talkhouse.overlap.overlap_file import (
-    FORMAT,
-    create_tables,
-    kept_run,
-    open_overlap,
-    path_for,
-    path_to_read,
-    tables,
-)
+from talkhouse.overlap.overlap_file import FORMAT, create_tables, kept_run, open_overlap, path_for, path_to_read, tables
 from talkhouse.overlap.quotations import create_templates
 from talkhouse.overlap.request import OverlapRequest, Unit
 from talkhouse.overlap.units import (

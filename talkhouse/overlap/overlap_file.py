@@ -47,8 +47,10 @@ FORMAT = 2
 KINDS = ("same", "exact", "normalised", "near", "contains")
 """From the closest; the first that holds is a match's kind."""
 
+_COUNTS = "coalesce(list_min(map_values({0})), 0) >= 0 and list_count(map_values({0})) = cardinality({0})"
+
 _VALUES: Values = {
-    "run": {SHARE: ["threshold", "contains"], FULL: ["compared", "against"], SOME: ["templates"]},
+    "run": {SHARE: ["threshold", "contains"], FULL: ["compared", "against"], _COUNTS: ["templates"]},
     "places": {SOME: ["place", "corpus_id"]},
     "units": {one_of(Unit): ["unit"], SOME: ["place"], POSITIVE: ["units"], COUNT: ["owners", "short_units"]},
     "matches": {

@@ -12,16 +12,7 @@ from talkhouse.queries.checks import checks, run
 from talkhouse.releases import manifest
 from talkhouse.releases.manifest import ReleasedCorpus, ReleasedSource, ReleasedTable, ReleasedTask, ReleaseManifest
 from talkhouse.releases.objects import WrittenObject, frame_address, write_frame, write_rows
-from talkhouse.releases.store import (
-    OBJECTS,
-    RELEASES,
-    checksum_line,
-    held,
-    names,
-    objects_in,
-    part_folder,
-    read_all,
-)
+from talkhouse.releases.store import OBJECTS, RELEASES, checksum_line, held, names, objects_in, part_folder, read_all
 from talkhouse.schema.errors import CheckFailed, OutputFailed, ReleaseDamaged, UsageError, check_unicode
 from talkhouse.schema.sql import dicts, quoted
 from talkhouse.system.atomic_output import OutputMessages, database_errors, output_errors

@@ -211,7 +211,7 @@ def overlap(warehouse: Warehouse) -> Overlap:
     try:
         found = read(path)
     except TalkhouseError as error:
-        return Overlap(f"{path.name} beside the warehouse is not used: {error.what}.")
+        return Overlap(f"{path.name} next to the warehouse is not used: {error.what}.")
     if found.fingerprint != fingerprint(warehouse.con, identifier(warehouse.database)):
         return Overlap(
             f"{path.name} belongs to another state of the warehouse, or to another one, and is not used; "

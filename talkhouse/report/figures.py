@@ -18,8 +18,8 @@ from markupsafe import Markup
 from talkhouse.charts.declarations import DeclaredDashboard, metrics
 from talkhouse.charts.declared import Chart, ChartKind, Metric, NumberFormat
 from talkhouse.charts.draw import VERSION, draw, with_units
-from talkhouse.charts.fields import ChartField, fields, number
-from talkhouse.charts.query import chart_sql, narrowed, palette, sql_of_chart
+from talkhouse.charts.fields import ChartField, fields, number, with_weekdays
+from talkhouse.charts.query import chart_sql, narrowed, palette, sql_of_chart, worth_drawing
 from talkhouse.charts.view_cache import ViewCache, missing_files
 from talkhouse.charts.words import alternative, only_zero, single
 from talkhouse.escaping import visible
@@ -110,7 +110,7 @@ def figures(
     ``columns``: those of each view by its name.
     """
     known = metrics(files)
-    for position, chart in enumerate(declared.dashboard.charts, start=1):
+    for position, chart in enumerate(worth_drawing(held.rows, declared.dashboard.charts), start=1):
         if tables or chart.kind not in (ChartKind.TABLE, ChartKind.NUMBER):
             counted = narrowed(chart, {}, columns.get(chart.view, ()))
             yield _figure(held, f"{declared.name}-{position}", counted, known.get(chart.view, {}), files)
@@ -120,7 +120,7 @@ def _figure(held: ViewCache, name: str, chart: Chart, of_view: Mapping[str, Metr
     most = MOST_ROWS if chart.kind is ChartKind.TABLE else _MOST_MARKS
     with sql_of_chart(held.rows, chart, files):
         sql = chart_sql(msgspec.structs.replace(chart, limit=min(chart.limit, most + 1)), of_view)
-        rows = _readable(held.rows(sql))
+        rows = _readable(with_weekdays(chart, held.rows(sql)))
     columns = fields(chart, of_view)
     figure = Figure(name, chart.title, chart.description.strip())
     if chart.kind is ChartKind.NUMBER:

@@ -94,15 +94,20 @@ def positions_of(
 
 
 def chunks(positions: Iterator[RecordPosition]) -> Iterator[list[RecordPosition]]:
-    """Group as many positions as are worth a set of queries."""
+    """Group as many positions as are worth a set of queries; the rows of a dialogue of several records count once."""
     chunk: list[RecordPosition] = []
+    counted: set[tuple[int, Span]] = set()
     rows = 0
     for position in positions:
-        rows += sum(span[1] - span[0] + 1 for span in position.spans if span)
-        if len(chunk) == _RECORDS or (chunk and rows > _ROWS):
+        spans = {(table, span) for table, span in enumerate(position.spans) if span}
+        added = sum(last - first + 1 for _, (first, last) in spans - counted)
+        if len(chunk) == _RECORDS or (chunk and added and rows + added > _ROWS):
             yield chunk
-            chunk, rows = [], 0
+            chunk, counted, rows = [], set(), 0
+            added = sum(last - first + 1 for _, (first, last) in spans)
         chunk.append(position)
+        counted |= spans
+        rows += added
     if chunk:
         yield chunk
 

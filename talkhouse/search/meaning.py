@@ -58,7 +58,7 @@ def rank_by_meaning(search: TextSearch, model: TextModel, text: str) -> RankedMa
 
 
 def _nearest(search: TextSearch, vector: Sequence[float], itself: Mapping[str, Any]) -> RankedMatches:
-    con, vectors, choices, limit, offset = search
+    con, vectors, choices, limit, offset, _ = search
     groups = groups_of(vectors)
     shown = chosen_groups(groups, choices)
     every = turns_with_vectors(vectors, choices, itself)

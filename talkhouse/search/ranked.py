@@ -152,14 +152,16 @@ def _words(index: duckdb.DuckDBPyConnection, wanted: Sequence[str]) -> dict[str,
 def _found(
     search: TextSearch, words: list[SearchWord], without: tuple[str | None, int | None] = (None, None)
 ) -> RankedMatches:
-    con, index, choices, limit, offset = search
+    con, index, choices, limit, offset, dialogues = search
     there = [word for word in words if word.texts]
     if not there:
         return RankedMatches(0, words)
     groups = groups_of(index)
     shown = chosen_groups(groups, choices)
     values = {"groups": shown, "limit": limit, "offset": offset, "owner": without[0], "turn": without[1]}
-    ((counts, best),) = index.execute(_sql(index, there), values).fetchall()
+    of_dialogues = "" if dialogues is None else _OF_DIALOGUES
+    values |= {} if dialogues is None else {"dialogues": dialogues}
+    ((counts, best),) = index.execute(_sql(index, there, of_dialogues), values).fetchall()
     in_groups = Counter({row["group_no"]: row["texts"] for row in counts or () if row["group_no"] in groups})
     total = sum(in_groups[number] for number in shown)
     found = read_hits(con, best or (), groups, offset)
@@ -168,7 +170,13 @@ def _found(
     return RankedMatches(total, words, counted_facets(groups, in_groups, choices), marked)
 
 
-def _sql(index: duckdb.DuckDBPyConnection, words: Sequence[SearchWord]) -> str:
+_OF_DIALOGUES = """ and document in (
+    select document from main.documents
+    where turn_index is not null and owner in (select unnest($dialogues::varchar[]))
+)"""
+
+
+def _sql(index: duckdb.DuckDBPyConnection, words: Sequence[SearchWord], of_dialogues: str) -> str:
     """Return the query of one row: how many texts there are by group, and the best ones of $groups."""
     numbers = dict(
         index.execute(
@@ -214,7 +222,7 @@ def _sql(index: duckdb.DuckDBPyConnection, words: Sequence[SearchWord]) -> str:
         )
     else:
         before, scored = "", summed(choosing)
-    return sql_of(__file__, "ranked", before=before, scored=scored)
+    return sql_of(__file__, "ranked", before=before, scored=scored, of_dialogues=of_dialogues)
 
 
 def read_hits(

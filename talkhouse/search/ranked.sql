@@ -1,6 +1,6 @@
 with ${before}scored as materialized (${scored}),
 itself as materialized (select document from main.documents where owner = $owner and turn_index = $turn),
-others as (select * from scored where document not in (select document from itself)),
+others as (select * from scored where document not in (select document from itself)${of_dialogues}),
 counted as (select group_no, count(*) as texts from others group by group_no),
 best as (
     -- What differs after nine decimals is the order in which a sum was added up.

@@ -7,7 +7,8 @@ wanted as (
 )
 select
     turns.dialogue_id as owner, turns.turn_index as owner_turn, turns.dialogue_id, turns.turn_index,
-    null as record_id, turns.role, speakers.name as speaker, turns.text,
+    null as record_id, turns.role, turns.text,
+    coalesce(speakers.name, case when not speakers.is_anonymous then speakers.native_id end) as speaker,
 from main.turns
 left join main.speakers using (speaker_id)
 where turns.rowid in (select row_number from wanted)

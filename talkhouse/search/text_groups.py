@@ -32,6 +32,8 @@ class TextSearch(NamedTuple):
     choices: Choices
     limit: int = 50
     offset: int = 0
+    dialogues: Sequence[str] | None = None
+    """Those whose turns alone are found; None: any, and texts that are no turns."""
 
 
 GROUPS = {

@@ -15,7 +15,7 @@ select
     turns.role,
     turns.kind,
     turns.speaker_id,
-    speakers.name as speaker,
+    coalesce(speakers.name, case when not speakers.is_anonymous then speakers.native_id end) as speaker,
     turns.said_at,
     turns.text,
     regexp_replace(turns.text, $pattern, $tag, 'g${options}') as tagged,

@@ -15,7 +15,7 @@ from msgspec import structs
 from talkhouse.charts.declarations import DeclaredDashboard, Metrics, dashboards, metrics
 from talkhouse.charts.declared import ROW_COUNT, ROWS, Filter, Metric
 from talkhouse.charts.fields import NUMBERS, frame, title
-from talkhouse.charts.query import chart_sql, check_metric, filter_sql, sql_of_chart, sql_of_filter
+from talkhouse.charts.query import chart_sql, check_metric, filter_sql, sql_of_chart, sql_of_filter, worth_drawing
 from talkhouse.charts.questions import is_of_one_dialogue
 from talkhouse.charts.words import headlines
 from talkhouse.queries.catalogue import BI
@@ -99,13 +99,17 @@ def _views(con: duckdb.DuckDBPyConnection, absent: set[str]) -> dict[str, str]:
 
 
 def _with_choices(con: duckdb.DuckDBPyConnection, file: DeclaredDashboard, files: Files) -> DeclaredDashboard:
-    """Return a dashboard without the filters that have no value to choose: Superset would offer to choose null."""
+    """Return a dashboard with the charts worth drawing, and the filters that have a value.
+
+    Of a filter without one, Superset would offer to choose null.
+    """
 
     def offers(choice: Filter) -> bool:
         with sql_of_filter(choice, files):
             return bool(con.execute(filter_sql(choice, 1)).fetchall())
 
-    shown = structs.replace(file.dashboard, filters=tuple(filter(offers, file.dashboard.filters)))
+    charts = worth_drawing(partial(frame, con), file.dashboard.charts)
+    shown = structs.replace(file.dashboard, filters=tuple(filter(offers, file.dashboard.filters)), charts=charts)
     return structs.replace(file, dashboard=shown)
 
 
@@ -170,7 +174,7 @@ def _check_declared(
     for file in wanted:
         for declared in file.dashboard.charts:
             with sql_of_chart(con.execute, declared, files):
-                con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}")
+                con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}").fetchall()
 
 
 def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:

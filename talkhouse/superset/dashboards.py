@@ -26,7 +26,7 @@ from talkhouse.charts.declared import (
     rows_of_charts,
 )
 from talkhouse.charts.fields import NUMBERS, TIMES, Rows, along
-from talkhouse.charts.query import DEFAULT, palette
+from talkhouse.charts.query import DEFAULT, column_sql, palette
 from talkhouse.charts.words import FilledHeadline
 from talkhouse.escaping import plain
 from talkhouse.queries.files import Files
@@ -282,8 +282,8 @@ def _table(declared: Chart) -> dict[str, Any]:
 def _lines(declared: Chart) -> dict[str, Any]:
     return {
         **_same("lines"),
-        "x_axis": declared.x,
-        "time_grain_sqla": TIMES[declared.grain].iso_8601 if declared.grain else None,
+        "x_axis": declared.x if declared.truncated_to else _axis(declared, declared.x),
+        "time_grain_sqla": TIMES[declared.truncated_to].iso_8601 if declared.truncated_to else None,
         "x_axis_sort": declared.metrics[0] if declared.largest_first else declared.x,
         # What comes first is drawn at the left, but at the bottom of a horizontal chart.
         "x_axis_sort_asc": declared.largest_first == declared.horizontal,
@@ -301,12 +301,17 @@ def _bars(declared: Chart) -> dict[str, Any]:
         **_lines(declared),
         "orientation": "horizontal" if declared.horizontal else "vertical",
         "stack": "Stack" if declared.stacked else None,
-        "xAxisForceCategorical": not declared.grain,
+        "xAxisForceCategorical": not declared.truncated_to,
     }
 
 
 def _heatmap(declared: Chart) -> dict[str, Any]:
-    return {**_same("heatmap"), "x_axis": declared.x, "groupby": declared.by[0], "metric": declared.metrics[0]}
+    return {
+        **_same("heatmap"),
+        "x_axis": declared.x if declared.truncated_to else _axis(declared, declared.x),
+        "groupby": declared.by[0],
+        "metric": declared.metrics[0],
+    }
 
 
 _KINDS = {
@@ -349,8 +354,8 @@ def _axis(declared: Chart, column: str) -> Any:
             "columnType": "BASE_AXIS",
             "expressionType": "SQL",
             "label": column,
-            "sqlExpression": column,
-            "timeGrain": TIMES[declared.grain].iso_8601,
+            "sqlExpression": column if declared.truncated_to else column_sql(declared, column),
+            "timeGrain": TIMES[declared.truncated_to].iso_8601 if declared.truncated_to else None,
         }
     return column
 

@@ -53,9 +53,9 @@ def its_terms_are_of_columns_that_there_are(subject: Subject) -> None:
 
 
 def its_readme_has_the_headings(subject: Subject) -> None:
-    """The README beside the sample has the headings that all have."""
+    """The README next to the sample has the headings that all have."""
     if subject.is_declared:
-        raise CannotCheck("a page of TOML declares the corpus: a README beside it may say anything")
+        raise CannotCheck("a page of TOML declares the corpus: the README next to it is free")
     path = folder_of(subject.corpus) / "README.md"
     if not path.is_file():
         raise CannotCheck(f"there is no {path}")
@@ -70,7 +70,7 @@ def every_rule_has_its_broken_file(subject: Subject) -> None:
         raise CannotCheck("there is no folder of tests here; in a command, --tests names it")
     own = {rule.id for rule in corpus.rules}
     for rule in sorted(own - folders):
-        require(False, f"no broken file of {rule}", expected=f"a folder broken/{rule}/raw beside the tests")
+        require(False, f"no broken file of {rule}", expected=f"a folder broken/{rule}/raw next to the tests")
     for name in sorted(folders - own - set(corpus.common_rules)):
         require(False, f"broken/{name} is about no rule of the corpus", expected=", ".join(sorted(own)), found=name)
 
@@ -80,7 +80,7 @@ def every_rule_has_its_clauses(subject: Subject) -> None:
     known = {*subject.corpus.common_rules, *(rule.id for rule in subject.corpus.rules)}
     named = {clause.rule for clause in subject.clauses.values()}
     if not subject.clauses:
-        raise CannotCheck("there is no clauses.py beside the tests")
+        raise CannotCheck("there is no clauses.py next to the tests")
     expected, found = ", ".join(sorted(known)), ", ".join(sorted(named))
     require(named == known, "the clauses are about other rules", expected=expected, found=found)
 

@@ -51,6 +51,11 @@ def milliseconds(node: exp.DateDiff) -> exp.Expr:
     return exp.Sub(this=end, expression=start)
 
 
+def day_of_week(node: exp.DayOfWeekIso) -> exp.Expr:
+    """``isodow(x)``: 1 for Monday, 7 for Sunday; Spark counts from Sunday, and sqlglot mistakes it."""
+    return written("(dayofweek({time}) + 5) % 7 + 1", time=node.this)
+
+
 _TYPES = (
     *(exp.DType.TEXT, exp.DType.BOOLEAN, exp.DType.INT, exp.DType.BIGINT, exp.DType.DOUBLE, exp.DType.TIMESTAMPNTZ),
     *(exp.DType.LIST, exp.DType.ARRAY, exp.DType.MAP),

@@ -153,6 +153,7 @@ RULES: Mapping[type[exp.Expr], Rule] = {
     exp.DPipe: rewrites.joined_literals,
     exp.DataType: rewrites.data_type,
     exp.DateDiff: rewrites.milliseconds,
+    exp.DayOfWeekIso: rewrites.day_of_week,
     exp.Div: rewrites.divide,
     exp.FromJson: rewrites.structure,
     exp.GenerateSeries: rewrites.numbers,
@@ -183,6 +184,8 @@ SAME: frozenset[type[exp.Expr]] = frozenset(
         *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.Case, exp.If, exp.Coalesce, exp.Nullif),
         # numbers
         *(exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.IntDiv, exp.Mod, exp.Pow, exp.Log, exp.Greatest, exp.Least),
+        # times, which have no zone
+        *(exp.Hour, exp.TimestampTrunc),
         # texts
         *(exp.Length, exp.Replace, exp.Substring, exp.SplitPart, exp.ConcatWs),
         *(exp.StartsWith, exp.EndsWith, exp.Contains),

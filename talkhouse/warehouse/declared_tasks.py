@@ -1,14 +1,18 @@
 """The tasks of a declaration as SQL files written from templates, and the dashboard of its corpus."""
 
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any, TypeAlias
 
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DeclaredTask
+from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DeclaredChart, DeclaredTask
 from talkhouse.ingest.declared.declaration.toml_text import toml_text
+from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.queries.files import Files, QueryFile, own_files
+from talkhouse.queries.foreign_sql import parse
+from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import literal
 
 
@@ -44,24 +48,35 @@ def _what(declaration: Declaration, task: DeclaredTask) -> str:
 _Table: TypeAlias = dict[str, Any]
 """A filter or a chart, as ``talkhouse.charts.declared`` reads it."""
 
+_MOST_BARS = 30
+"""Labels of a scheme that its chart has; as many that are declared stand in their order."""
+
+_LARGEST = {"largest_first": True}
+
 _MOST = 20
 """Schemes that have charts of their own; a table has all of them."""
 
-_COUNTS = {
-    "Dialogues": ("record_dialogues", "dialogue_count"),
-    "Turns": ("record_turns", "turn_count"),
-    "Labels": ("subsets", "label_count"),
-    "Examples": ("subsets", "example_count"),
-}
+_NUMBERS = 4
+"""Numbers at the top of the page; charts of one's own follow."""
+
+_GRAINS = {"day": [2, 31], "week": [3, 156], "month": [37, 1_200]}
+"""Units of a chart over time, each with the fewest and most of them that it is for: three weeks are in days."""
+
+_MOST_OVER_TIME = 4
+"""Schemes of dialogues whose labels are drawn over time."""
+
+_LABELS = "Labels of {scheme}"
 
 
 def dashboard_text(declaration: Declaration) -> str:
-    """Write the dashboard: sizes, roles and lengths; each scheme; the tasks, where there are any."""
+    """Write the dashboard: sizes, times, speakers and lengths; each scheme; the tasks; the charts of one's own."""
     title = one_line(declaration.title) or declaration.corpus_id
-    charts = [*_sizes(), *_talks(), *_tasks(declaration), *_schemes(declaration)]
+    generated = [each for chart in _shared(declaration) for each in _of_each_scheme(chart, declaration)]
+    charts = [each for chart in generated for each in _of_each_grain(chart)]
+    charts[_NUMBERS:_NUMBERS] = _of_ones_own(declaration, {chart["title"] for chart in charts})
     of_corpus = f"corpus_id = {literal(declaration.corpus_id)}"
     for chart in charts:
-        chart["where"] = " and ".join([of_corpus, *([chart["where"]] if "where" in chart else [])])
+        chart["where"] = " and ".join([of_corpus, *([chart["where"]] if chart.get("where") else [])])
     filters = [_choice(name, of_corpus) for name in ("Release", "Split")]
     description = " ".join(
         [one_line(declaration.description), "In charts by split, a dialogue counts once in each that has it."]
@@ -73,114 +88,89 @@ def _choice(title: str, where: str) -> _Table:
     return {"title": title, "column": title.lower(), "view": "subsets", "where": where}
 
 
-def _sizes() -> Iterator[_Table]:
-    for title, (view, metric) in _COUNTS.items():
-        yield {"title": title, "kind": "number", "view": view, "metrics": [metric], "width": 3}
+def _shared(declaration: Declaration) -> list[_Table]:
+    """Return the charts of every corpus that has what they are about."""
+    has = _has(declaration)
+    charts = tomllib.loads((_TEMPLATES / "dashboard.toml").read_text(encoding="utf-8"))["charts"]
+    return [chart for chart in charts if has.get(chart.pop("only", ""), True)]
 
 
-def _talks() -> Iterator[_Table]:
-    rest = {"by": ["split"], "stacked": True, "where": "is_first_in_split"}
-    bins = "Bins of {} {}, named by their lower end; empty ones are left out."
-    yield {
-        "title": "Turns by role",
-        "kind": "bar",
-        "view": "record_turns",
-        "x": "role",
-        "metrics": ["turn_count"],
-        **rest,
-    }
-    yield {
-        "title": "Dialogues by number of turns",
-        "description": bins.format(5, "turns"),
-        "kind": "bar",
-        "view": "record_dialogues",
-        "x": "turn_count_bin",
-        "metrics": ["dialogue_count"],
-        **rest,
-    }
-    yield {
-        "title": "Messages by number of words",
-        "description": bins.format(10, "words")
-        + " Other turns than messages, such as calls of functions, are left out, and languages that are written without"
-        " spaces, such as Japanese.",
-        "kind": "bar",
-        "view": "record_turns",
-        "x": "word_count_bin",
-        "metrics": ["message_count"],
-        **rest,
-        "where": "kind = 'message' and has_spaces and is_first_in_split",
-    }
+def _of_each_scheme(chart: _Table, declaration: Declaration) -> Iterator[_Table]:
+    """Yield a chart, or one whose title names a scheme once for each of the first."""
+    schemes = list({entry.scheme: entry for entry in declaration.annotations}.values())
+    if chart["title"] == _LABELS:
+        yield from (_labels(declaration, entry) for entry in schemes[:_MOST])
+    elif "{scheme}" in chart["title"]:
+        for entry in [entry for entry in schemes if entry.on == "dialogue"][:_MOST_OVER_TIME]:
+            full = declaration.scheme(entry.scheme)
+            where = f"{chart['where']} and scheme = {literal(full)}"
+            title = chart["title"].replace("{scheme}", entry.scheme)
+            yield chart | {"title": title, "scheme": full, "where": where}
+    else:
+        yield chart
 
 
-def _tasks(declaration: Declaration) -> Iterator[_Table]:
-    if declaration.tasks:
-        yield {
-            "title": "Examples of each task by split",
-            "kind": "bar",
-            "view": "split_publications",
-            "x": "task",
-            "by": ["split"],
-            "metrics": ["example_count"],
-            "stacked": True,
-            "horizontal": True,
-        }
-    if any(task.kind in ("turn_label", "dialogue_label") for task in declaration.tasks):
-        yield {
-            "title": "Labels of examples",
-            "description": "The label that most annotators give; an example without one has no row.",
-            "kind": "table",
-            "view": "example_labels",
-            "by": ["task", "split", "label"],
-            "metrics": ["labelled_count"],
-        }
+def _of_ones_own(declaration: Declaration, titles: Collection[str]) -> Iterator[_Table]:
+    """Yield the charts that the declaration has; CatalogueError for a title that another has, or no condition.
+
+    A condition stands in brackets: one that closes them would reach other corpora.
+    """
+    taken = {*titles}
+    for chart in declaration.charts:
+        values = dict(chart.values)
+        if values["title"] in taken:
+            raise _broken(declaration, chart, "another chart of the page has the title", "a title of its own")
+        taken.add(values["title"])
+        if where := values.get("where"):
+            tree = parse(f"select * from t where {where}")
+            if tree["error"] or len(tree["statements"]) != 1:
+                raise _broken(declaration, chart, f"{where:.200}", "a condition of SQL, such as: turn_count > 2")
+            values["where"] = f"(\n{where}\n)"
+        yield values
 
 
-def _schemes(declaration: Declaration) -> Iterator[_Table]:
-    schemes = {entry.scheme: entry for entry in declaration.annotations}
-    if not schemes:
+def _broken(declaration: Declaration, chart: DeclaredChart, found: str, expected: str) -> CatalogueError:
+    return CatalogueError(
+        f"the chart '{one_line(chart.values['title'])}' can't be drawn",
+        where=f"{declaration.place}:{chart.line}",
+        expected=expected,
+        found=found,
+        next_step="fix the file",
+    )
+
+
+def _of_each_grain(chart: _Table) -> Iterator[_Table]:
+    """Yield a chart, or one over a time that has no grain once for each."""
+    if chart.get("x") not in ("started_at", "said_at") or "grain" in chart:
+        yield chart
         return
-    yield {
-        "title": "Labels by scheme",
-        "description": "Of all of the publisher's releases and splits.",
-        "kind": "table",
-        "view": "schemes",
-        "by": ["scheme", "target", "description"],
-        "metrics": ["unit_count", "vote_count"],
+    for grain, needed in _GRAINS.items():
+        title = chart["title"].replace("{grain}", grain)
+        yield chart | {"title": title, "grain": grain, "needs": {**chart.get("needs", {}), chart["x"]: needed}}
+
+
+def _has(declaration: Declaration) -> dict[str, bool]:
+    """Return whether the declaration has something, by the word for it in the charts that need it."""
+    return {
+        "tasks": bool(declaration.tasks),
+        "label tasks": any(task.kind in ("turn_label", "dialogue_label") for task in declaration.tasks),
+        "schemes": bool(declaration.annotations),
+        "several annotators": any(map(_has_several_annotators, declaration.annotations)),
     }
-    for entry in list(schemes.values())[:_MOST]:
-        yield _labels(declaration, entry)
-    if any(map(_has_several_annotators, schemes.values())):
-        yield {
-            "title": "Agreement of the annotators",
-            "description": "Where two or more annotators give a thing one label each; of whole publisher's releases.",
-            "kind": "table",
-            "view": "scheme_agreement",
-            "by": ["scheme", "release"],
-            "metrics": ["krippendorff_alpha", "mean_majority_share", "unit_count"],
-        }
-        yield {
-            "title": "The 25 things with most disagreement",
-            "kind": "table",
-            "view": "turn_agreement",
-            "by": ["scheme", "record_id", "turn_index"],
-            "metrics": ["entropy"],
-            "largest_first": True,
-            "limit": 25,
-        }
 
 
 def _labels(declaration: Declaration, entry: Annotations) -> _Table:
     """Return the chart of a scheme's labels; those of a file of labels belong to no split."""
     is_span = entry.start is not None
     chart: _Table = {
-        "title": f"Labels of {entry.scheme}",
+        "title": _LABELS.replace("{scheme}", entry.scheme),
         "kind": "bar",
         "view": "spans" if is_span else "label_counts",
         "where": f"scheme = {literal(declaration.scheme(entry.scheme))}",
         "x": "label",
         "metrics": ["span_count" if is_span else "vote_count"],
-        "largest_first": True,
-        "limit": 30,
+        "limit": _MOST_BARS,
+        **({"along": list(entry.labels)} if entry.labels and len(entry.labels) <= _MOST_BARS else _LARGEST),
     }
     if entry.from_file is None:
         return chart | {"by": ["split"], "stacked": True}
@@ -211,6 +201,8 @@ def task_files(declaration: Declaration) -> Files:
     corpus_id = declaration.corpus_id
     texts = dict(_texts(declaration))
     texts[f"bi/dashboards/{_dashboard_name(corpus_id)}.toml"] = dashboard_text(declaration)
+    if declaration.charts:  # for messages to name their lines
+        texts[DECLARATION] = declaration.text
     return tuple(QueryFile(corpus_id, name, text, Path(declaration.place, name)) for name, text in texts.items())
 
 

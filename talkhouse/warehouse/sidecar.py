@@ -224,7 +224,7 @@ def check_writable(path: Path) -> None:
         raise UsageError(
             "another program has changed the file, and its changes are not in it yet",
             where=path,
-            found=f"{log.name} beside it",
+            found=f"{log.name} next to it",
             next_step=f"put them into it with: duckdb '{path}' -c checkpoint",
         )
 

@@ -38,6 +38,7 @@ IDS_OF = {
     # One listener without a name is no panel: nothing tells of agreement. And nothing is wrong with the files.
     **dict.fromkeys(("turn_agreement", "subset_agreement", "scheme_agreement", "annotators", "findings"), ()),
     **dict.fromkeys(("default_releases", "label_changes", "parts", "replies", "turn_paths"), ()),
+    "dialogue_labels": (),
     **dict.fromkeys(("persona_uses", "persona_splits", "persona_words", "shared_personas", "speaker_personas"), ()),
     "labelled_turns": ("penpals", "teatime"),
     "spans": ("bookclub",),

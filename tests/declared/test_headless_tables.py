@@ -59,7 +59,7 @@ def test_files_of_labels_have_a_header_of_their_own() -> None:
     ("toml", "line", "message"),
     [
         (TURNS + NAMES.replace('"who", ', '"conv", '), 10, "the column 'conv' is there twice in 'names'"),
-        (TURNS + NAMES.replace("header = false\n", ""), 9, "'names' beside a header"),
+        (TURNS + NAMES.replace("header = false\n", ""), 9, "'names' with a header"),
         (TURNS + NAMES.replace("names", "#"), 9, "nothing says what the columns are"),
         (TURNS + NAMES.replace('["conv", "who", "said"]', "[]"), 10, "nothing says what the columns are"),
         (TURNS + NAMES.replace("false", '"no"'), 9, "true or false, without quotes"),

@@ -2,7 +2,6 @@
 
 import json
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -284,15 +283,6 @@ def test_a_template_is_filled_in_and_scored_with_intervals(warehouse: Path, tmp_
     assert (accuracy["value"], accuracy["low"], accuracy["high"]) == (0.5, 0, 1)
 
 
-@pytest.fixture
-def main_module() -> Iterator[None]:
-    """Restore the main module, in place of which Streamlit's tests put the page."""
-    main = sys.modules["__main__"]
-    yield
-    sys.modules["__main__"] = main
-
-
-@pytest.mark.usefixtures("main_module")
 def test_its_page_is_drawn(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("streamlit", reason="Streamlit is not installed")
     from tests.talkhouse.dashboard.pages import draw

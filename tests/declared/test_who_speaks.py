@@ -29,7 +29,11 @@ EVENTS = 'format = "dialogue"\n[dialogue]\nturns = "events"\n[turn]\ntext = "dat
 PAIRS = 'format = "pairs"\n[pair]\neach = "log[*]"\nprompt = "a"\nresponse = "b"\n'
 PAIRS += '[roles]\nprompt = "assistant"\nresponse = "user"\n'
 CELLS = 'format = "dialogue"\n[dialogue]\nturns = "cell"\n[turn]\ntext = ["t", "u"]\nrole = "who"\n'
+PEOPLE = BESIDE.replace("$.who[*]", "$.who[*].name")
+WINDOWS = EVENTS + '[[files]]\npath = "**"\nrepair = "windows1252-utf8"\n'
 MESSENGER = EVENTS + '[[files]]\npath = "**"\nrepair = "latin1-utf8"\n'
+NOBODY = [("speaker", "Yo"), ("speaker", "So")]
+TURN = '[turn]\ntext = "text"\nspeaker = "who"\n'
 NODES = 'format = "dialogue"\n[dialogue]\nturns = "log.*"\n[turn]\ntext = "m.parts"\nreply_to = "up"\n'
 
 
@@ -58,7 +62,19 @@ def event(who: str, data: Any, **more: Any) -> dict[str, Any]:
         ),
         (BESIDE, {"utt": ["Hi", "Yo"], "who": ["ida", None]}, [("user", "Hi"), ("speaker", "Yo")]),
         (BESIDE, {"utt": ["Hi", "Yo"], "who": ["ida"]}, [("speaker", "Hi"), ("speaker", "Yo")]),
+        (PEOPLE, {"utt": ["Hi", "Yo", "So"], "who": [{"name": "ida"}, {}, 7]}, [("user", "Hi"), *NOBODY]),
+        (
+            LINES.replace("(?:.*<log> )?(?<who>[^:]+): (?<said>.*?)(?: </log>)?", r"(?<who>\w+)\|>(?<said>(?s:.*))")
+            % ("", 'separator = ["<|end|>", "<|"]\n'),
+            {"log": "<|a|>Hi\nyou<|end|>\n<|b|>Yo<|end|>"},
+            [("a", "Hi\nyou"), ("b", "Yo")],
+        ),
         (EVENTS, {"events": [event("a", "Hi"), event("b", {"price": 3})]}, [("a", "Hi"), ("b", "")]),
+        (
+            EVENTS.replace('"data"', '["data", "blocks"]'),
+            {"events": [event("a", "", blocks=[{"thinking": "h"}, {"type": "text", "text": "Yo"}]), event("b", "Hi")]},
+            [("a", "Yo"), ("b", "Hi")],
+        ),
         (
             PAIRS,
             {"log": [{"a": "", "b": "Inn?"}, {"a": "Which?", "b": "Any."}]},
@@ -69,6 +85,11 @@ def event(who: str, data: Any, **more: Any) -> dict[str, Any]:
             MESSENGER,
             {"events": [event("Ã\x85", "bÃ¥t"), event("é", "é"), event("x", "båt Ã¥ 1e3")]},
             [("Å", "båt"), ("é", "é"), ("x", "båt Ã¥ 1e3")],
+        ),
+        (
+            WINDOWS,
+            {"events": [event("JosÃ©", "itâ€™s â€œitâ€\x9d"), event("é", "it€s â€")]},
+            [("José", "it\u2019s “it”"), ("é", "it€s â€")],
         ),
     ],
 )
@@ -86,7 +107,15 @@ def test_who_says_what_is_read_and_comes_back(page: str, record: Any, expected: 
     ("page", "records", "rule", "detail"),
     [
         (EVENTS, [{"events": [event("a", "Hi", note="Which part of town?")]}], "GF-27", "note ('Which part of town?')"),
+        (EVENTS, [{"events": [event("a", "Hi", more=[{"said": "Which part of town?"}])]}], "GF-27", "more[*].said ("),
+        (
+            CELLS,
+            [{"cell": '[{"who": "a", "t": "Hi", "more": "Which part of town?"}]'}],
+            "GF-27",
+            "more ('Which part of town?')",
+        ),
         (EVENTS, [{"events": [event("a", "bÃ¥t")]}], "GF-29", "1 of 1 turns"),
+        (EVENTS, [{"events": [event("a", "itâ€™s")]}], "GF-29", "1 of 1 turns"),
         (
             'format = "transcript"\n[markers]\n"A: " = "a"\n',
             [{"text": "A: I see.\nSupervisor: Mine.\nA: So."}],
@@ -120,6 +149,33 @@ def test_files_of_a_folder_are_one_dialogue_and_a_turn_that_names_itself_answers
     assert result.places == []
 
 
+@pytest.mark.parametrize("repair", ["latin1-utf8", "windows1252-utf8"])
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("a.csv", 'format = "turns"\n[dialogue]\nid = "d"\n[turn]\ntext = "text"\nspeaker = "who"\n'),
+        ("a.txt", 'format = "turns"\n[lines]\npattern = "(?<d>[^,]),(?<who>[^,]+),(?<text>.+)"\n' + TURN),
+        (
+            "a.txt",
+            'format = "transcript"\n[dialogue]\nrecord = "$"\ntext = "$"\n'
+            + '[lines]\npattern = ".,(?<who>[^,]+),(?<text>.+)"\n'
+            + TURN,
+        ),
+    ],
+)
+def test_lines_are_mended_and_come_back(name: str, page: str, repair: str) -> None:
+    encoding = repair.partition("-")[0].replace("windows1252", "cp1252")
+    lines = [f"1,Zoë,Så er det {n} båter" for n in range(3)]
+    broken = "\n".join(("d,who,text", *lines)).encode().decode(encoding)
+    raw = f"{broken}\n1,Ole,Whole: båt\n".encode()
+    declaration = read_declaration(
+        "quay", f'{HEAD}{page}[[files]]\npath = "**"\nrepair = "{repair}"\n', "x/corpus.toml"
+    )
+    turns = read_back(declaration, {name: raw}).of(Turn)
+    assert [turn.text for turn in turns][-4:] == [*(line.rpartition(",")[2] for line in lines), "Whole: båt"]
+    assert {(turn.speaker_id or "").rpartition(":")[2].rpartition("/")[2] for turn in turns[-4:]} == {"Zoë", "Ole"}
+
+
 @pytest.mark.parametrize(("word", "hour"), [("오전", 3), ("오후", 15), ("p.\u00a0m.", 15)])
 def test_the_halves_of_a_day_have_words(word: str, hour: int) -> None:
     page = (
@@ -135,7 +191,7 @@ def test_the_halves_of_a_day_have_words(word: str, hour: int) -> None:
     [
         (LINES % ("", "") + '[markers]\n"A: " = "a"\n', "told apart twice"),
         ('format = "transcript"\n[markers]\n"A: " = "a"\n[turn]\ntext = "said"\n', "without"),
-        (EVENTS.replace('"who"', '"$.who"'), "a list beside the turns"),
+        (EVENTS.replace('"who"', '"$.who"'), "a list next to the turns"),
         (PAIRS.replace('"user"', '"assistant"'), "the same role"),
         (EVENTS + '[times]\nam = "오전"\n', "no form has %p"),
         ('format = "turns"\n[dialogue]\nid = "d"\nfolder = true\n[turn]\ntext = "t"\n', "told apart twice"),

@@ -215,7 +215,7 @@ def test_a_log_of_another_user_is_not_read_as_a_part_of_a_warehouse(shared: Path
     path = Path(shutil.copyfile(sample, shared / "w.duckdb"))
     log = shared / "w.duckdb.wal"
     as_other(lambda: log.write_bytes(b"forged") and None)
-    with pytest.raises(NotAWarehouse, match="another user has put beside the warehouse"):
+    with pytest.raises(NotAWarehouse, match="another user has put next to the warehouse"):
         talkhouse.open(path)
     log.unlink()
     talkhouse.open(path).close()

@@ -16,7 +16,7 @@ from talkhouse.ingest.declared.declaration.cells import (
 )
 from talkhouse.ingest.declared.declaration.forms import FORMS, check_tables
 from talkhouse.ingest.declared.declaration.keys import known_tables
-from talkhouse.ingest.declared.declaration.label_tables import annotations_of, tasks_of
+from talkhouse.ingest.declared.declaration.label_tables import annotations_of, charts_of, tasks_of
 from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration, Format
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 from talkhouse.ingest.declared.declaration.tables import (
@@ -98,6 +98,7 @@ def declaration_of(
         times=times_of(whole, form, fields),
         annotations=annotations,
         tasks=tasks_of(whole, format_, annotations, (*splits, *of_files)),
+        charts=charts_of(whole),
         folder=folder,
     )
 

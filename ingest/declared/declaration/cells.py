@@ -30,7 +30,7 @@ def _names(table: DeclarationTable) -> tuple[str, ...]:
     """Return the names of columns that no header says."""
     has_header, names = table.flag("header", default=True), table.texts("names")
     if has_header and "names" in table:
-        table.fail("names", "'names' beside a header, which has the names", expected="header = false, or no 'names'")
+        table.fail("names", "'names' with a header, which has the names", expected="header = false, or no 'names'")
     if not has_header and not names:
         expected = 'names = ["conversation", "who", "said"], a name for each column'
         table.fail("names" if "names" in table else "header", "nothing says what the columns are", expected=expected)

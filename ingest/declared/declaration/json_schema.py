@@ -35,6 +35,7 @@ _TYPES: Mapping[str, dict[str, Any]] = {
     "values": {"type": "object", "additionalProperties": {"type": ["string", "boolean", "integer"]}},
     "winner": {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["all", "none"]}]},
     "texts": {"anyOf": [_WORD, {"type": "array", "items": _WORD, "minItems": 1}]},
+    "count": {"type": "integer", "minimum": 1},
     "regex": {**_WORD, "maxLength": LONGEST_REGEX},
 }
 

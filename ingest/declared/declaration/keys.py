@@ -13,6 +13,8 @@ from talkhouse.ingest.declared.declaration.model import (
     Context,
     DeclaredTask,
     DialogueFields,
+    DrawnGrain,
+    DrawnKind,
     Format,
     Lines,
 )
@@ -37,10 +39,11 @@ Type: TypeAlias = Literal[
     "winner",
     "texts",
     "regex",
+    "count",
 ]
 """Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words; true or false. The
 others are texts with a form of their own, a table of labels with their meanings, one of values to compare with, a text
-or a list of texts, a regular expression, and which answer is the best."""
+or a list of texts, a regular expression, and which answer is the best; a whole number, from 1."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +81,15 @@ def _words(kind: type, name: str) -> tuple[str, ...]:
 _WORDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("", "format"): get_args(Format),
     ("files", "holds"): ("dialogues", "annotations"),
-    ("files", "repair"): ("latin1-utf8",),
+    ("files", "repair"): ("latin1-utf8", "windows1252-utf8"),
     ("dialogue", "ids"): _words(DialogueFields, "ids"),
     ("speaker", "scope"): ("corpus", "dialogue"),
     ("splits", "*"): (*STANDARD_SPLITS, ""),
     ("lines", "turns"): _words(Lines, "turns"),
     ("annotations", "on"): _words(Annotations, "on"),
     ("annotations", "offsets"): _words(Annotations, "offsets"),
+    ("charts", "kind"): get_args(DrawnKind),
+    ("charts", "grain"): get_args(DrawnGrain),
     ("tasks", "kind"): _words(DeclaredTask, "kind"),
     ("tasks", "context"): get_args(Context),
 }

@@ -1,4 +1,4 @@
-"""The tables of annotations and tasks: schemes of labels, where in the data these are, and what examples are made."""
+"""The tables of annotations, tasks and charts: where labels are in the data, what is made of them, and drawn."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 from talkhouse.ingest.contract.definition import STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration.forms import FORMS, Form, fitting_keys
 from talkhouse.ingest.declared.declaration.keys import known_tables
-from talkhouse.ingest.declared.declaration.model import Annotations, DeclaredTask, Files, Format, matches
+from talkhouse.ingest.declared.declaration.model import Annotations, DeclaredChart, DeclaredTask, Files, Format, matches
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 from talkhouse.schema.contents import ID
 
@@ -264,6 +264,18 @@ def tasks_of(
             description=table.text("description"),
         )
     return tuple(tasks.values())
+
+
+def charts_of(whole: DeclarationTable) -> tuple[DeclaredChart, ...]:
+    """Return the charts of one's own; what they name is there once the views are."""
+    charts = []
+    for table in whole.tables("charts"):
+        table.check_keys(table.keys)
+        for key, known in known_tables()["charts"].keys.items():
+            if known.is_required and key not in table:
+                table.fail(None, f"{table.name} without {key!r}", expected=f"{key} = ...")
+        charts.append(DeclaredChart(table.line("title"), {key: table.get(key) for key in table.values}))
+    return tuple(charts)
 
 
 def _shared_view(name: str, longer: str, splits: set[str]) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from types import EllipsisType
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from talkhouse.schema.errors import RegistryError
 
@@ -75,6 +75,10 @@ RecordForm: TypeAlias = Literal["item", "file", "member"] | JsonPath
 path of records further inside, which ends in every item or every member."""
 
 
+Repair: TypeAlias = Literal["latin1-utf8", "windows1252-utf8"]
+"""For what the UTF-8 of files was taken."""
+
+
 @dataclass(frozen=True)
 class Files:
     """A ``[[files]]``: which files, and what they are."""
@@ -89,7 +93,7 @@ class Files:
     holds: Literal["dialogues", "annotations", "speakers"] = "dialogues"
     skip: str | None = None
     """Why these files are no data, or None if they are."""
-    repair: Literal["latin1-utf8"] | None = None
+    repair: Repair | None = None
     """What is wrong with their texts, and mended."""
 
 
@@ -324,6 +328,19 @@ class DeclaredTask:
     description: str = ""
 
 
+DrawnKind: TypeAlias = Literal["number", "table", "bar", "line", "heatmap"]
+DrawnGrain: TypeAlias = Literal["year", "month", "week", "day", "hour", "weekday"]
+"""Kinds of charts, and units of a time along one."""
+
+
+@dataclass(frozen=True)
+class DeclaredChart:
+    """A ``[[charts]]``: what it says stands in the dashboard of the corpus, and is checked there."""
+
+    line: int
+    values: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class Declaration:
     """A corpus as ``corpus.toml`` declares it."""
@@ -358,6 +375,7 @@ class Declaration:
     start_ms, end_ms -> ``seconds`` or a pattern of a clock; else they are whole milliseconds."""
     annotations: tuple[Annotations, ...] = ()
     tasks: tuple[DeclaredTask, ...] = ()
+    charts: tuple[DeclaredChart, ...] = ()
     description: str = ""
     homepage: str = ""
     licence: str = NOT_STATED

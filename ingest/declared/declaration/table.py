@@ -13,7 +13,11 @@ from talkhouse.schema.errors import TalkhouseError, closest
 MOST = 10_000
 """Entries of a table or list: corpora have some dozens."""
 
-MOST_OF = {"tasks": 100, **dict.fromkeys(("files", "markers", "annotations", "columns", "separator"), 1_000)}
+MOST_OF = {
+    "tasks": 100,
+    "charts": 100,
+    **dict.fromkeys(("files", "markers", "annotations", "columns", "separator"), 1_000),
+}
 """Entries of those that are gone through for every file, text or record."""
 
 
@@ -84,6 +88,10 @@ class DeclarationTable:
                 return self.choice(key, known.words)
             case "list" | "languages":
                 return self.texts(key)
+            case "flag":
+                return self.flag(key, default=False)
+            case "count":
+                return self.count(key)
             case kind:
                 raise TypeError(f"{kind} is read by those who know its form")
 
@@ -105,6 +113,13 @@ class DeclarationTable:
         value = self.values.get(key, default)
         if not isinstance(value, bool):
             self.wrong(key, "true or false, without quotes")
+        return value
+
+    def count(self, key: str) -> int:
+        """Return a whole number from 1 of a key that is there."""
+        value = self.values[key]
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**31:
+            self.wrong(key, "a whole number, from 1")
         return value
 
     def choice(self, key: str, known: Iterable[str]) -> Any:

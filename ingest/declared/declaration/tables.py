@@ -148,15 +148,18 @@ _BESIDE = ("role", "speaker")
 
 
 def _beside(table: DeclarationTable, key: str) -> JsonPath | None:
-    """Return the path of a list of the record that has an item for each turn, ``$.speakers[*]``; None for another."""
+    """Return the path of who speaks in a list of the record that has an item for each turn; None for another.
+
+    It is that of the items, ``$.speakers[*]``, or of their members, ``$.people[*].name``.
+    """
     if not isinstance(table.values[key], str):
         return None
     names, from_record = table.json_path(key)
     if not from_record or not names:
         return None
-    if names[-1] is not None or not all(isinstance(name, str) for name in names[:-1]):
-        table.wrong(key, "a list beside the turns, such as '$.speakers[*]', or a path inside the turn")
-    return names[:-1]
+    if names.count(None) != 1 or names[0] is None or not all(isinstance(name, str | None) for name in names):
+        table.wrong(key, "a list next to the turns, such as '$.speakers[*]', or a path inside the turn")
+    return names
 
 
 def _checked(table: DeclarationTable, name: str, key: str, form: Form, names: JsonPath) -> JsonPath:

@@ -75,7 +75,7 @@ class LineTurns:
             raise BadRecord("GF-10", f"the pattern in [lines] fits no line of the text: {text[:_SHOWN]!r}", pointer)
         for turn, mark in zip(turns, marks, strict=True):
             turn.extra = {MARK: Raw(msgspec.json.encode(mark))}
-        if turns and not fits[0] and not is_item:
+        if turns and lines[0][0] and not fits[0] and not is_item:
             detail = f"a line belongs to no turn, since none stands before it: {lines[0][0][:_SHOWN]!r}"
             findings.append(ReaderFinding("GF-10", detail, pointer=pointer, severity="warn"))
         return turns

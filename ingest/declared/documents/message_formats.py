@@ -38,6 +38,7 @@ from talkhouse.ingest.declared.shapes import (
     members_of,
     members_of_any,
     string_of,
+    value_at,
     wanted,
     write_text,
 )
@@ -162,16 +163,20 @@ class DialogueFormat:
     ) -> None:
         """Read who speaks of lists beside the turns; ``places``: those of the turns among the ``count`` items."""
         for key, path in self._beside.items():
-            raw, at = record.find(path), pointer(*path)
+            list_path, inside = path[: path.index(None)], path[path.index(None) + 1 :]
+            raw, at = record.find(list_path), pointer(*list_path)
             items = None if raw is None else members_of_any(json_in_cell(raw))
             if items is None or len(items) != count:
                 found = "there is none" if items is None else f"it has {len(items):,} items"
-                findings.append(set_aside(f"{step_text(path[-1])} is to have an item for each turn, and {found}", at))
+                findings.append(
+                    set_aside(f"{step_text(list_path[-1])} is to have an item for each turn, and {found}", at)
+                )
                 continue
             for place, turn in zip(places, turns, strict=True):
-                if is_null(items[place]):
+                item = value_at(items[place], inside)
+                if item is None or is_null(item):
                     continue
-                word, _ = text_or_aside(items[place], f"{at}/{place}", f"the {key}", findings) or (None, "")
+                word, _ = text_or_aside(item, f"{at}/{place}{pointer(*inside)}", f"the {key}", findings) or (None, "")
                 if key == "speaker":
                     turn.speaker = word or None
                 elif word:

@@ -249,7 +249,7 @@ class MessageFormat:
         self._time_form = declaration.times.get("said_at", ISO)
         self._start_form, self._end_form = (declaration.times.get(moment, MILLISECONDS) for moment in MOMENTS)
         self._text_paths = [path for path in (self.turn.text, *self.turn.fallbacks.get("text", ())) if path]
-        self._field = ".".join(str(name) for name in self.turn.text or () if name != "")
+        self._field = _field_of(self.turn.text or ())
         # The speaker is before the role: what is both comes back whatever [roles] says.
         paths = self._paths = {
             "text": self.turn.text,
@@ -457,7 +457,7 @@ class MessageFormat:
     ) -> bytes:
         """Write a message again; ``turns``: those of the dialogue; ``others``: JSON texts of what the caller takes."""
         extra = literals(turn.extra)
-        others = others or {}
+        others, shape = others or {}, shapes.shape("message", extra)
 
         def fill(placeholder: str) -> bytes:
             spelling = Spelling.read(placeholder)
@@ -465,7 +465,8 @@ class MessageFormat:
             if column in others:
                 return others[column]
             if column == "parts":
-                return write_list([write_part(part, turn.text, shapes) for part in parts if part.field == self._field])
+                of_list = {_field_of(path) for path in self._text_paths if _at(shape, path) == column}
+                return write_list([write_part(part, turn.text, shapes) for part in parts if part.field in of_list])
             if column in self.parts:
                 own = [part for part in parts if part.field == column]
                 return write_member(column, own, turn.text, shapes)
@@ -475,7 +476,7 @@ class MessageFormat:
                 return spelling.write(write_moment(getattr(turn, column), spelling.form))
             return spelling.write(self._text(column, turn, speaker, turns))
 
-        return join(shapes.shape("message", extra), extra, fill)
+        return join(shape, extra, fill)
 
     def _text(self, column: str, turn: Turn, speaker: Speaker | None, turns: Sequence[Turn]) -> str:
         match column:
@@ -487,6 +488,19 @@ class MessageFormat:
                 return turns[turn.reply_to].native_id or ""
             case _:
                 return str(getattr(turn, column))
+
+
+def _field_of(path: JsonPath) -> str:
+    """Return the ``field`` of the parts of a list of texts at a path."""
+    return ".".join(str(name) for name in path if name != "")
+
+
+def _at(shape: Mapping[str, Any], path: JsonPath) -> object:
+    """Return the part of a shape at a path."""
+    found: Any = shape
+    for name in path:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found
 
 
 def _paths_of(*tables: object) -> Iterator[JsonPath]:

@@ -25,7 +25,13 @@ from talkhouse.ingest.declared.record_files.json_files import (
     write_json_document,
     write_json_lines,
 )
-from talkhouse.ingest.declared.record_files.repaired import RepairedRecords, as_published
+from talkhouse.ingest.declared.record_files.repaired import (
+    REPAIRED_LINES,
+    RepairedContent,
+    RepairedRecords,
+    as_published,
+    lines_as_published,
+)
 from talkhouse.ingest.declared.record_files.text_files import TextRecords, write_lines, write_text_records
 from talkhouse.ingest.decode import BadRecord, decoder
 from talkhouse.ingest.sources import BOM, JSON_LINES, SourceFile
@@ -50,15 +56,26 @@ def open_records(file: SourceFile, declaration: Declaration, record: RecordForm 
     the first record; SourceError for one beyond the limits.
     """
     entry = which(declaration, str(file.path).partition("/")[2])
+    if entry is None or entry.repair is None or ending(file.path) not in (*JSON, *JSON_LINES):
+        return _opened(content_of(file, declaration), declaration, record)
+    return RepairedRecords(_opened(FileContent(file), declaration, record), entry.repair)
+
+
+def content_of(file: SourceFile, declaration: Declaration) -> FileContent:
+    """Return the content of a file that is no JSON, mended where its ``[[files]]`` says so.
+
+    Raises BadRecord GF-14 for Parquet, whose texts can't be mended, and as ``FileContent`` does.
+    """
+    entry = which(declaration, str(file.path).partition("/")[2])
     if entry is None or entry.repair is None:
-        return _opened(file, declaration, record)
-    if ending(file.path) not in (*JSON, *JSON_LINES):
-        raise BadRecord("GF-14", f"repair = {entry.repair!r} is for texts in JSON, which this is not")
-    return RepairedRecords(_opened(file, declaration, record))
+        return FileContent(file)
+    if ending(file.path) in PARQUET:
+        raise BadRecord("GF-14", f"repair = {entry.repair!r} is for JSON, CSV and text files, not for Parquet")
+    return RepairedContent(file, entry.repair)
 
 
-def _opened(file: SourceFile, declaration: Declaration, record: RecordForm | None) -> RecordFile:
-    content = FileContent(file)
+def _opened(content: FileContent, declaration: Declaration, record: RecordForm | None) -> RecordFile:
+    file = content.file
     kind, form = ending(file.path), record or declaration.dialogue.record
     if kind not in JSON and kind in (*ENDINGS, *TEXTS) and isinstance(form, tuple):
         raise BadRecord("GF-14", f"record = {path_text(form)!r} leads into a JSON document (.json), which this is not")
@@ -132,6 +149,8 @@ def layout_of(envelope: Envelope) -> dict[str, Raw]:
 
 
 def _file(layout: dict[str, Raw], pieces: Iterator[bytes], path: PurePosixPath) -> Iterator[bytes]:
+    if REPAIRED_LINES in layout:
+        pieces = lines_as_published(layout, pieces)
     if "bom" in layout:
         pieces = chain([BOM], pieces)
     return packed(pieces) if is_packed(path) else pieces

@@ -227,7 +227,8 @@ class FileRows:
         findings.of_places()
         spoken = self._spoken(rows)
         if self._folder is not None:
-            spoken = spoken.with_columns(is_new=~pl.col("speaker").is_in(list(self._folder.speakers)))
+            is_new = [speaker not in self._folder.speakers for speaker in spoken["speaker"]]
+            spoken = spoken.with_columns(pl.Series("is_new", is_new, dtype=pl.Boolean))
             self._folder.speakers.update(spoken["speaker"].drop_nulls())
         speakers = self._build.speakers.of_turns(spoken)
         if NAME in rows.columns:
@@ -364,7 +365,7 @@ class FileRows:
     def _turns(self, rows: pl.DataFrame, extras: RowExtras, findings: RowFindings) -> pl.DataFrame:
         replied = replies(rows)
         if self._folder is not None and REPLY_TO in rows.columns:
-            earlier = rows[REPLY_TO].replace_strict(self._folder.ids, default=None, return_dtype=pl.Int32)
+            earlier = pl.Series(map(self._folder.ids.get, rows[REPLY_TO]), dtype=pl.Int32)
             targets = replied.targets.zip_with(~replied.lost, earlier)
             replied = replied._replace(targets=targets, lost=replied.lost & targets.is_null())
         findings.of_replies(replied)

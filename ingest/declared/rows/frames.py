@@ -16,28 +16,12 @@ import polars as pl
 from talkhouse.ingest.declared.declaration.model import ISO, MOMENTS, Declaration
 from talkhouse.ingest.declared.identity import joined_ids
 from talkhouse.ingest.declared.record_files import CSV, TEXTS
-from talkhouse.ingest.declared.record_files.content import (
-    RecordFile,
-    RowTable,
-    ending,
-)
+from talkhouse.ingest.declared.record_files.content import RecordFile, RowTable, ending
 from talkhouse.ingest.declared.record_files.csv_cells import names
 from talkhouse.ingest.declared.record_files.csv_files import CsvRows
 from talkhouse.ingest.declared.record_files.text_files import LineRows
-from talkhouse.ingest.declared.rows.columns import (
-    BEGUN,
-    ID,
-    LEVEL,
-    TEXT,
-    TIMES,
-    RowColumns,
-    TimeColumns,
-)
-from talkhouse.ingest.declared.shapes import (
-    Shapes,
-    Spelling,
-    alias,
-)
+from talkhouse.ingest.declared.rows.columns import BEGUN, ID, LEVEL, TEXT, TIMES, RowColumns, TimeColumns
+from talkhouse.ingest.declared.shapes import Shapes, Spelling, alias
 from talkhouse.ingest.declared.times import Offsets, offset_of, read_moments, read_times
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.ingest.outcomes import ReaderFinding

@@ -10,8 +10,8 @@ import polars as pl
 from talkhouse.ingest.declared.declaration.model import ALL, Declaration, Files, beside
 from talkhouse.ingest.declared.identity import ids_within
 from talkhouse.ingest.declared.labels import Labels
-from talkhouse.ingest.declared.record_files import TEXTS, open_records
-from talkhouse.ingest.declared.record_files.content import FileContent, ending
+from talkhouse.ingest.declared.record_files import TEXTS, content_of, open_records
+from talkhouse.ingest.declared.record_files.content import ending
 from talkhouse.ingest.declared.record_files.csv_files import CsvRows
 from talkhouse.ingest.declared.record_files.text_files import LineRows
 from talkhouse.ingest.declared.rows.batch import FileRows, RowsBuild
@@ -103,14 +103,13 @@ def open_frames(
             raise BadRecord("GF-14", "a text: labels are read from CSV, TSV, JSON Lines and Parquet")
         if declaration.lines is None:
             raise BadRecord("GF-14", "a text, whose lines are rows by a pattern in [lines], which is not declared")
-        rows = LineRows(FileContent(file), declaration.lines, columns.placeholders[TEXT])
+        rows = LineRows(content_of(file, declaration), declaration.lines, columns.placeholders[TEXT])
         frames = CsvFrames(rows, columns, declaration, shapes, with_raw=with_raw)
         frames.findings = rows.findings
         return frames
     if is_csv(file.path):
-        return CsvFrames(
-            CsvRows(FileContent(file), declaration.dialect), columns, declaration, shapes, with_raw=with_raw
-        )
+        csv_rows = CsvRows(content_of(file, declaration), declaration.dialect)
+        return CsvFrames(csv_rows, columns, declaration, shapes, with_raw=with_raw)
     records = open_records(file, declaration, "item")
     return JsonFrames(records, columns, declaration, shapes, with_raw=with_raw, labels=labels)
 

@@ -233,7 +233,7 @@ def personal(function: _Function) -> _Function:
 
 
 escape_formulas = flag(
-    "--escape-formulas", help="In CSV and TSV, put an apostrophe before texts that a spreadsheet takes for formulas."
+    "--escape-formulas", help="In CSV and TSV, put an apostrophe before texts that look like formulas."
 )
 max_quarantine = click.option(
     "--max-quarantine",
@@ -270,7 +270,7 @@ input_limit = click.option(
     help=f"Raise a limit on what is read; only for files that you trust (may be repeated). Defaults: {described()}.",
 )
 follow_links = flag(
-    LINKS_OPTION, help="Also follow links that lead outside the named folder; only if you trust whoever made it."
+    LINKS_OPTION, help="Also follow links that lead outside the named folder; only if you trust its author."
 )
 no_wait = flag("--no-wait", help="If another build is running, report it and stop instead of waiting for it.")
 dry_run = flag("--dry-run", help="Show what would be published, without publishing it.")

@@ -64,7 +64,7 @@ def page() -> None:
         st.warning(plain(str(error)))
         return
     if not found:
-        st.info("There are no releases beside this warehouse. Make one with: `talkhouse release create NAME`")
+        st.info("There are no releases next to this warehouse. Make one with: `talkhouse release create NAME`")
         return
     newest = found[::-1][:_SHOWN]
     st.table(
@@ -198,11 +198,11 @@ def _draw(opened: ServedWarehouse, compared: _ComparedReleases, *, is_before: bo
         whats.add(row.what)
     shown = sorted(listed.items())[:_ROWS]
     texts = [{"corpus": key[0], "name": key[1], "what": ", ".join(sorted(whats))} for key, (_, whats) in shown]
-    fields = [ChartField("corpus", "Corpus"), ChartField("name", "Conversation"), ChartField("what", "What differs")]
+    fields = [ChartField("corpus", "Corpus"), ChartField("name", "Dialogue"), ChartField("what", "What differs")]
     addresses = [address for _, (address, _) in shown]
-    st.html(table_html("Conversations that differ", pl.DataFrame(texts), fields, addresses))
+    st.html(table_html("Dialogues that differ", pl.DataFrame(texts), fields, addresses))
     if compared.has_more or len(listed) > len(shown):
-        st.caption(f"There is more: the page lists {_ROWS} conversations, of the first {_ROWS} rows of each change.")
+        st.caption(f"There is more: the page lists {_ROWS} dialogues, of the first {_ROWS} rows of each change.")
     if is_other:
         st.caption("The open warehouse is of neither release, as far as is known: what has an id in it may be another.")
 

@@ -35,7 +35,12 @@ inner join main.corpora using (corpus_id)
 order by corpora.title, release_index
 """
 
-_KINDS = {"Lines": ChartKind.LINE, "Bars": ChartKind.BAR, "Table": ChartKind.TABLE}
+_KINDS = {
+    "Lines": ChartKind.LINE,
+    "Bars": ChartKind.BAR,
+    "Heat map": ChartKind.HEATMAP,
+    "Table": ChartKind.TABLE,
+}
 
 _FILTERS = ("corpus_id", "split")
 """Columns that may narrow every question, in addition to those of which its metric needs a single value."""
@@ -115,12 +120,11 @@ def _view(opened: ServedWarehouse, asked: _Asked) -> _View:
     known = questions.candidates(columns.values())
     narrowing = ("release", *_FILTERS, *asked.metric.within)
     listed = [name for name in dict.fromkeys(narrowing) if name in columns]
-    sql = questions.counts_sql(asked.view, [column["name"] for column in known], listed)
+    sql = questions.counts_sql(asked.view, known, listed)
     row = opened.rows(sql).row(0) if known or listed else ()
-    values = {
-        name: [str(value) for value in found or ()] for name, found in zip(listed, row[len(known) :], strict=True)
-    }
-    return _View(list(columns), questions.dimensions(known, row[: len(known)]), values)
+    counts, lists = row[: len(row) - len(listed)], row[len(row) - len(listed) :]
+    values = {name: [str(value) for value in found or ()] for name, found in zip(listed, lists, strict=True)}
+    return _View(list(columns), questions.dimensions(known, counts), values)
 
 
 def _labels(things: Iterable[tuple[_Thing, str, str]]) -> dict[str, _Thing]:
@@ -132,27 +136,37 @@ def _labels(things: Iterable[tuple[_Thing, str, str]]) -> dict[str, _Thing]:
 
 def _draw_choices(asked: _Asked, view: _View, example: Mapping[str, str]) -> Chart:
     """Draw the choices of both dimensions and of the kind of chart; return the chart."""
-    first, second, third = st.columns(3)
-    series = [dimension for dimension in view.dimensions if dimension.value_count <= questions.MOST_SERIES]
-    by = _choice(first, "By", series, example)
-    over = _choice(second, "Over", [dimension for dimension in view.dimensions if dimension.name != by], example)
+    first, second, third = st.columns([3, 3, 4])
+    few = (dimension for dimension in view.dimensions if dimension.value_count <= questions.MOST_SERIES)
+    by = _choice(first, "By", (dimension for dimension in few if not dimension.grain), example)
+    others = (dimension for dimension in view.dimensions if by is None or dimension.name != by.name)
+    over = _choice(second, "Over", others, example)
     kind = third.segmented_control("As", list(_KINDS), default="Bars", required=True, key="as", bind="query-params")
     of_view = {asked.name: asked.metric}
-    return questions.chart_of(asked.view, asked.name, of_view, by=by, over=over, kind=_KINDS[kind or "Bars"])
+    return questions.chart_of(
+        asked.view,
+        asked.name,
+        of_view,
+        by=by.name if by else "",
+        over=over.name if over else "",
+        kind=_KINDS[kind or "Bars"],
+        grain=over.grain if over else None,
+    )
 
 
-def _choice(place: DeltaGenerator, label: str, known: Iterable[Dimension], example: Mapping[str, str]) -> str:
-    """Draw the choice of a column; return its name, empty for none."""
+def _choice(
+    place: DeltaGenerator, label: str, known: Iterable[Dimension], example: Mapping[str, str]
+) -> Dimension | None:
+    """Draw the choice of a column; return it, or None for none."""
     key = label.lower()
     names = _labels((dimension, dimension.title, dimension.name) for dimension in known)
     _begin(example, key, names)
     chosen = names.get(
         place.selectbox(label, list(names), index=None, placeholder="Nothing", key=key, bind="query-params") or ""
     )
-    if chosen is None:
-        return ""
-    place.caption(plain(chosen.meaning))
-    return chosen.name
+    if chosen is not None:
+        place.caption(plain(chosen.meaning))
+    return chosen
 
 
 class _OfferedFilter(NamedTuple):

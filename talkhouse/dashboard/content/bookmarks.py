@@ -48,7 +48,7 @@ def _draw_form(shown: str) -> None:
     st.caption(f"The page and the choices of its address, in the file {plain(path().name)}.")
     with st.form("bookmark_form", border=False):
         name = st.text_input("Name", max_chars=MOST_NAME)
-        note = st.text_area("Note (if you like)", max_chars=MOST_NOTE, height=100)
+        note = st.text_area("Note (optional)", max_chars=MOST_NOTE, height=100)
         if st.form_submit_button("Save", type="primary"):
             with errors.shown("This is not saved."):
                 bookmarks.add(name, shown, note, parameters())
@@ -60,7 +60,7 @@ def page(sections: Mapping[str, Sequence[st.Page]]) -> None:
     """Draw all bookmarks, by the page that they lead to."""
     st.title("Bookmarks", anchor=False)
     st.caption(
-        f"They are in the file {plain(str(path()))}, which you can edit and hand on. "
+        f"They are in the file {plain(str(path()))}, which you can edit and share. "
         "To use another one: `talkhouse dashboard --bookmarks FILE`"
     )
     known = bookmarks.read()

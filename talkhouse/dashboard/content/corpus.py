@@ -144,7 +144,7 @@ def _draw_releases(opened: ServedWarehouse, corpus: Corpus) -> None:
         return
     st.subheader("In which publications is it?", anchor=False)
     if rows.height > 1:
-        st.markdown("Pages and charts count each turn once: in the first of these that has it.")
+        st.markdown("Pages and charts count each turn once, in the first of these that has it.")
     st.table(
         {
             "Publisher's release": [plain(name) for name in rows["release"]],

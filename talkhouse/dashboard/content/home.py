@@ -63,7 +63,7 @@ def page() -> None:
             st.metric(title, f"{sum(corpus[name] for corpus in corpora):,}", width="content")
     if any(corpus["label_count"] != corpus["default_label_count"] for corpus in corpora):
         st.caption(
-            "Labels and examples are those of the default release of each dialogue; "
+            "Labels and examples are those of each dialogue's default publication; "
             "`talkhouse build` and `status` count those of all releases."
         )
     receipt.draw_choice(

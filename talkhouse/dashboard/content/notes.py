@@ -19,7 +19,7 @@ _SIZE = 100
 """Notes on a page."""
 
 _COLUMNS = {
-    "place": "Conversation and turn",
+    "place": "Dialogue and turn",
     "label": "Label",
     "note": "Note",
     "state": "Text",
@@ -40,9 +40,9 @@ def page() -> None:
     """Draw the notes that are chosen."""
     st.title("Notes", anchor=False)
     st.caption(
-        "Labels and words that were written on turns and conversations, in Read or by talkhouse notes. They are in "
-        f"{plain(path().name)} beside the warehouse, which builds do not touch, and in no corpus. Where the text has "
-        "changed since, has moved or is gone, the list says so."
+        "Labels and words that were written on turns and dialogues, in Read or by talkhouse notes. They are in "
+        f"{plain(path().name)} next to the warehouse, which builds do not touch. If a text has changed since, has "
+        "moved or is gone, the list says so."
     )
     draw_wrong()
     opened = warehouse.current()
@@ -57,12 +57,12 @@ def page() -> None:
     if not shown:
         return
     pages = -(-len(shown) // _SIZE)
-    number = st.pagination(pages, key="notes", bind="query-params") if pages > 1 else 1
+    number: int = st.pagination(pages, key="notes", bind="query-params") if pages > 1 else 1
     _draw_table(opened, shown[(number - 1) * _SIZE : number * _SIZE])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.selectbox("A note to remove", shown, None, key="note.removed", format_func=_in_a_line, width=320)
-        number = None if wanted is None else wanted.note.note_id
-        st.button("Remove it", icon=":material/delete:", disabled=wanted is None, on_click=remove_note, args=(number,))
+        removed = None if wanted is None else wanted.note.note_id
+        st.button("Remove it", icon=":material/delete:", disabled=wanted is None, on_click=remove_note, args=(removed,))
         st.download_button(
             "Download as CSV",
             lambda: _rows(shown).write_csv().encode(),

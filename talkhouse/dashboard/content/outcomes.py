@@ -38,7 +38,7 @@ def page() -> None:
     if source == outcomes.COMMAND and scored:
         found, is_older = scored
         if is_older:
-            st.warning("A build has come since these were scored. End the command, and score them again.")
+            st.warning("There has been a build since these were scored. Stop the command, and score them again.")
     elif source == _FILES:
         found = _of_files(opened)
     else:
@@ -53,7 +53,7 @@ def _of_runs(opened: ServedWarehouse) -> ShownOutcomes | None:
     if not runs:
         st.info(
             "There are no saved runs. Save one with: talkhouse score TASK PREDICTIONS --save RUN. "
-            "Or choose Files, and bring predictions as they are."
+            "Or choose Files, and upload predictions."
         )
         return None
     by_name = {run["run"]: run for run in reversed(runs)}
@@ -94,7 +94,7 @@ def _of_files(opened: ServedWarehouse) -> ShownOutcomes | None:
     split = _part(columns, "split", "Split", [size.split for size in of])
     files = [
         st.file_uploader(label, key=f"file_{side}", max_upload_size=outcomes.MOST_MEGABYTES)
-        for side, label in (("first", "Predictions"), ("second", "Beside them (if you like)"))
+        for side, label in (("first", "Predictions"), ("second", "Compare with (optional)"))
     ]
     st.caption(
         "They are read as talkhouse score reads them, and not kept: after you have left the page or loaded it anew, "
@@ -152,6 +152,13 @@ def _draw(opened: ServedWarehouse, shown: ShownOutcomes, *, has_links: bool) -> 
     # Above the choices, as it is the answer; drawn after them, as it depends on them.
     place = st.container()
     choices, order = _choose(shown)
+    state = ErrorsState.current()
+    state.draw_days(opened, [shown.task.partition(".")[0]])
+    if (dialogues := state.dialogues(opened)) is not None:
+        shown = shown.of(dialogues)
+    if shown.rows.is_empty():
+        st.info("No example is of a dialogue that begins on these days.")
+        return
     with place:
         _draw_counts(shown, choices, has_links=has_links)
     rows = outcomes.ordered(shown, outcomes.chosen(shown, choices), order)

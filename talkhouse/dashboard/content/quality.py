@@ -110,7 +110,7 @@ def _draw_places(places: pl.DataFrame, number: int) -> None:
     st.caption(f"{_FIRST_PLACES} of {counted(number, 'place')}")
     _draw_folded(f"The other {number - _FIRST_PLACES:,} places", lambda: draw(places.slice(_FIRST_PLACES)))
     if number > len(places):
-        st.caption(f"The first {len(places):,} are here; all of them: `talkhouse findings`")
+        st.caption(f"The first {len(places):,} are here; for all of them, run `talkhouse findings`")
 
 
 def _draw_checks(opened: warehouse.ServedWarehouse) -> None:

@@ -16,13 +16,7 @@ from talkhouse.dashboard.reading.conversation_display import draw_declared
 from talkhouse.dashboard.reading.listing import draw_list
 from talkhouse.dashboard.reading.selection import ReadState, rows
 from talkhouse.dashboard.reading.talk import DialogueReading, Matches, talk_html
-from talkhouse.dashboard.reading.turn_notes import (
-    by_turn,
-    draw_gone,
-    draw_note_on_turn,
-    draw_note_on_whole,
-    notes_on,
-)
+from talkhouse.dashboard.reading.turn_notes import by_turn, draw_gone, draw_note_on_turn, draw_note_on_whole, notes_on
 from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import ONE_READS, ServedWarehouse, Version
 from talkhouse.dialogues.dialogue import of_default, show
@@ -61,7 +55,7 @@ _SHOWN = 100_000
 
 def draw_source(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
     """Draw the record, named as for ``talkhouse show --raw``; raises UsageError if there is none."""
-    back = "Conversation" if state.dialogue or state.record else "List"
+    back = "Dialogue" if state.dialogue or state.record else "List"
     state.shown(source="").link(here, back, icon=":material/arrow_back:")
     st.html(f'<h1 class="title" dir="auto">{html(state.source)}</h1>')
     record = _record(opened, opened.version, state.source)

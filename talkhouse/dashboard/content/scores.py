@@ -58,7 +58,7 @@ def page() -> None:
     if runs:
         _draw_runs([list(same) for _, same in groupby(runs, key=comparable)])
         st.header("Tables of the file", anchor=False)
-    st.caption(f"What is in the file {plain(path().name)} beside the warehouse. It is opened read-only.")
+    st.caption(f"The contents of {plain(path().name)} next to the warehouse, which is opened read-only.")
     name = st.selectbox("Table or view", list(known), key="table", bind="query-params", format_func=visible)
     if name is None:
         st.info("There is no table in it.")

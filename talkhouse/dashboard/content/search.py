@@ -9,11 +9,13 @@ import streamlit as st
 
 from talkhouse.dashboard import download, links, reading, warehouse
 from talkhouse.dashboard.content import read
+from talkhouse.dashboard.days import RangedState
 from talkhouse.dashboard.page_state import FacetedState
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.turn_map import colours_by, draw_map
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.escaping import visible
+from talkhouse.ingest.declared.declaration.model import ALL
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import identifier
 from talkhouse.search.meaning import like_by_meaning, rank_by_meaning, run_of, turns_on_map, turns_with_vectors
@@ -46,7 +48,7 @@ _TITLES = {"kind": "Kind of text", "corpus": "Corpus", "split": "Split", "role":
 
 
 @dataclass(frozen=True)
-class SearchState(FacetedState):
+class SearchState(FacetedState, RangedState):
     """The state of the page."""
 
     PAGE: ClassVar[str] = "search"
@@ -67,8 +69,10 @@ class SearchState(FacetedState):
         state = super().checked()
         if state.by != "meaning":
             return state.shown(by="words")
-        # Only turns have vectors.
-        return state.shown(choices={facet: values for facet, values in state.choices.items() if facet != "kind"})
+        # Only turns have vectors, and these no times.
+        return state.shown(
+            since="", until="", choices={facet: values for facet, values in state.choices.items() if facet != "kind"}
+        )
 
     def changed(self, name: str, value: Any) -> Self:
         """Return the state after a field has changed: other words are another search."""
@@ -94,8 +98,8 @@ def page() -> None:
                 st.info(plain(f"{without_vectors[:1].upper()}{without_vectors[1:]}."))
             elif state.text and not state.like and not text_model():
                 st.info(
-                    "To find words by meaning, the pages need the model that the vectors were made by: start them with "
-                    "`TALKHOUSE_MODEL=FOLDER`. Or search by words, and choose ≈ beside a turn."
+                    "To find words by meaning, the pages need the model that made the vectors: start them with "
+                    "`TALKHOUSE_MODEL=FOLDER`. Or search by words, and choose ≈ next to a turn."
                 )
             else:
                 _draw_found(here, opened, state)
@@ -130,7 +134,7 @@ def _draw_input(state: SearchState, without_vectors: str) -> None:
         )
     else:
         st.caption(
-            "To find turns by meaning too, keep a vector for each: `talkhouse vectors FILE`, or `--model FOLDER`."
+            "To find turns by meaning as well, add a vector for each: `talkhouse vectors FILE`, or `--model FOLDER`."
         )
     if state.by == "meaning":
         st.caption(
@@ -141,7 +145,7 @@ def _draw_input(state: SearchState, without_vectors: str) -> None:
     st.caption(
         "Turns, candidates and personas of all corpora that have any of these words, by BM25: the rarer a word, the "
         "more often it is there, and the shorter the text, the higher. A word that more than a tenth of all texts have "
-        "finds none beside a rarer one."
+        "finds none alongside a rarer one."
     )
 
 
@@ -156,7 +160,7 @@ def _missing(_opened: ServedWarehouse, version: Version, _file: FileBeside, besi
 def _draw_making(why: str) -> None:
     """Draw the reason why there is no index, and the button that makes it, by a command."""
     name = INDEX.path(warehouse.path()).name
-    st.info(f"{why[:1].upper()}{why[1:]}. It is a file beside the warehouse: {plain(name)}")
+    st.info(f"{why[:1].upper()}{why[1:]}. It is a file next to the warehouse: {plain(name)}")
     if st.button("Make the index", key="make_index", icon=":material/build:", type="primary"):
         place = st.empty()
         with temporary_folder() as folder:
@@ -187,6 +191,8 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
         state.draw_filters_link(here)
     beside, main = st.columns([1, 3], gap="large")
     with beside, st.container(key="facets-open" if state.filters else "facets", gap=None):
+        if not is_by_meaning:
+            state.draw_days(opened, state.choices.get("corpus", ()))
         for facet in FACETS[is_by_meaning:]:  # the first is the kind of text
             _draw_facet(here, state, facet, found.facets.get(facet, {}))
     with main:
@@ -196,7 +202,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
             for hit in found.hits:
                 _draw_hit(hit, state.by)
         if not found.hits and not is_by_meaning:
-            st.info("No text has these words. Remove a filter, or search for others.", icon=":material/search_off:")
+            st.info("No text has these words. Remove a filter, or try other words.", icon=":material/search_off:")
         pages = min(-(-found.texts // _SIZE), _PAGES)
         if pages > 1 and found.hits:
             state.shown(page=min(state.page, pages)).draw(st.pagination, "page", pages)
@@ -205,7 +211,7 @@ def _draw_found(here: st.Page, opened: ServedWarehouse, state: SearchState) -> N
 @st.cache_data(max_entries=100, show_spinner=False)
 def _found(_opened: ServedWarehouse, version: Version, index: Version | None, state: SearchState) -> RankedMatches:  # noqa: ARG001
     with _opened.connection() as con, warehouse.beside(INDEX.path(version.path), INDEX.open) as beside:
-        search = TextSearch(con, beside, state.choices, _SIZE, (state.page - 1) * _SIZE)
+        search = TextSearch(con, beside, state.choices, _SIZE, (state.page - 1) * _SIZE, state.dialogues(_opened))
         return like(search, state.like, state.turn) if state.like else rank(search, state.text)
 
 
@@ -260,14 +266,15 @@ def _draw_turn(opened: ServedWarehouse, state: SearchState, found: RankedMatches
     name = f'<a href="{address}">{html(state.like)} {state.turn}</a>'
     for (text,) in rows.iter_rows():
         quote = tag("span", "said", snippet(text or "", [], 0), ' dir="auto"')
-        about = "Texts with the most telling words of" if found.words else "No other text has a word of"
+        about = "Texts with the most characteristic words of" if found.words else "No other text has a word of"
         about = "Turns that are nearest in meaning to" if state.by == "meaning" else about
         st.html(tag("div", "found", tag("div", "line hit", f"{about} {name}: {quote}")))
 
 
 def _draw_facet(here: st.Page, state: SearchState, facet: str, counts: Mapping[str, int]) -> None:
-    values = dict.fromkeys([*state.choices.get(facet, ()), *counts])
-    if values:
+    chosen = state.choices.get(facet, ())
+    values = dict.fromkeys([*chosen, *counts])
+    if values and (chosen or facet != "split" or [*values] != [ALL]):
         st.header(_TITLES[facet], anchor=False)
         state.draw_values(here, facet, {value: plain(value) for value in values}, counts, _VALUES)
 
@@ -280,7 +287,7 @@ def _draw_hit(hit: RankedHit, by: str) -> None:
     if place:
         there = st.Page(read.page, title="Read", url_path="read")
         st.page_link(there, label=plain(name), query_params={**place, **at})
-    splits = [f"split {', '.join(hit.splits)}"] if hit.splits else []
+    splits = [f"split {', '.join(hit.splits)}"] if hit.splits and hit.splits != [ALL] else []
     speaker = who(hit.role or "", hit.speaker, "message") if hit.kind == "turn" else ""
     shown = tag("span", "said", snippet(hit.text, hit.matches, best_match(hit.text, hit.matches)), ' dir="auto"')
     about = facts([hit.kind, hit.corpus_id, *splits, f"score {hit.score:.2f}"])

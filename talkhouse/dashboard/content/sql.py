@@ -64,7 +64,7 @@ def page() -> None:
     st.title("SQL", anchor=False)
     opened = warehouse.current()
     st.caption(
-        f"One read-only query, which sees nothing but the warehouse; at most {SECONDS} seconds and {ROWS:,} rows. "
+        f"One read-only query, which can read nothing but the warehouse; at most {SECONDS} seconds and {ROWS:,} rows. "
         "Names are completed as you type (Tab accepts), Ctrl+Enter runs it; a query from a link waits until you run it."
     )
     console, beside = st.columns([2, 1], gap="large")

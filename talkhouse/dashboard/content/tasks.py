@@ -136,7 +136,7 @@ def _draw_links(chosen: ExampleTask, row: Mapping[str, Any]) -> None:
     with st.container(horizontal=True):
         if row["dialogue_id"] is not None:
             address = links.read(row["dialogue_id"], row.get("turn_index"))
-            st.link_button("The conversation", address, icon=":material/forum:")
+            st.link_button("The dialogue", address, icon=":material/forum:")
         st.link_button("In SQL", links.sql(query), icon=":material/database:")
 
 

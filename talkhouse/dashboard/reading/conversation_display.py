@@ -234,7 +234,7 @@ def draw_declared(opened: ServedWarehouse, found: dict[str, Any], address: Addre
             return DeclaredParts()
         steps = _steps(opened, declared.timeline, found)
     except CatalogueError as error:
-        errors.show(str(error), "What the corpus declares about these conversations can't be shown.")
+        errors.show(str(error), "What the corpus declares about these dialogues can't be shown.")
         return DeclaredParts()
     st.html(_STYLE)
     if declared.explanation:

@@ -23,6 +23,7 @@ from talkhouse.dashboard.text import facts, html, plain, tag, text, turns_found
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.dialogues.dialogue import find_ids
 from talkhouse.dialogues.schemes import UNDECLARED, LabelScheme, Schemes
+from talkhouse.ingest.declared.declaration.model import ALL
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.search.containing import Hit, hits
 
@@ -39,7 +40,7 @@ def draw_search(state: ReadState) -> None:
             st.text_input,
             "text",
             "Search for a text or an id",
-            placeholder="A text, or the id of a conversation",
+            placeholder="A text, or the id of a dialogue",
             label_visibility="collapsed",
             icon=":material/search:",
         )
@@ -60,7 +61,7 @@ def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
     """Draw the number of conversations, their order, and links to other choices."""
     chosen = sum(map(len, state.choices.values()))
     with st.container(horizontal=True, vertical_alignment="center", key="summary"):
-        st.markdown(f"**{number:,}** conversation{'' if number == 1 else 's'}", width="content")
+        st.markdown(f"**{number:,}** dialogue{'' if number == 1 else 's'}", width="content")
         names = list(ORDERS)
         state.draw(
             st.selectbox,
@@ -71,7 +72,7 @@ def draw_summary(here: st.Page, state: ReadState, number: int) -> None:
             label_visibility="collapsed",
             width=190,
         )
-        if chosen or state.text:
+        if chosen or state.text or state.days:
             ReadState().link(here, "Clear all", icon=":material/close:")
         state.draw_filters_link(here)
 
@@ -92,7 +93,7 @@ def _draw_facet(here: st.Page, state: ReadState, facet: Facet, counts: Mapping[s
     if facet.name == "turns":
         values.sort(key=lambda least: (len(least), least))
     is_waiting = facet.is_asked and state.more != facet.name and not chosen
-    if not values and not is_waiting:
+    if (not values or (facet.name == "split" and values == [ALL] and not chosen)) and not is_waiting:
         return
     st.header(facet.title, anchor=False, help=facet.help)
     if is_waiting:
@@ -127,6 +128,7 @@ def draw_list(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
         by_facet[facet][choice] = dialogues
     beside, main = st.columns([1, 3], gap="large")
     with beside:
+        state.draw_days(opened, state.choices.get("corpus", ()))
         draw_facets(here, state, by_facet)
     with main:
         if state.text and not state.regex:
@@ -172,7 +174,7 @@ def _draw_page(here: st.Page, opened: ServedWarehouse, state: ReadState, number:
 
 def _files(selection: ConversationSelection) -> Iterator[download.DownloadFile]:
     """Yield the downloads of the chosen conversations: all of them, whatever page is shown."""
-    where = selection.condition() if selection.choices or selection.pattern else None
+    where = selection.condition() if selection.choices or selection.pattern or selection.days else None
     yield download.DownloadFile("turns", "bi.turns", title="Turns", where=where)
     yield download.DownloadFile("dialogues", "main.dialogues", title="Ids", where=where, columns="dialogue_id")
     yield download.DownloadFile("label-studio", "main.dialogues", title="Label Studio", where=where, tool="labelstudio")
@@ -180,10 +182,10 @@ def _files(selection: ConversationSelection) -> Iterator[download.DownloadFile]:
 
 
 def _draw_nothing(state: ReadState) -> None:
-    if state.choices or state.text:
-        message = "No conversation matches. Remove a filter, or search for another text."
+    if state.choices or state.text or state.days:
+        message = "No dialogue matches. Remove a filter, or search for another text."
     else:
-        message = "The warehouse has no conversations yet. Build it with: talkhouse build"
+        message = "The warehouse has no dialogues yet. Build it with: talkhouse build"
     st.info(message, icon=":material/search_off:")
 
 
@@ -199,7 +201,7 @@ def _turns(opened: ServedWarehouse, state: ReadState, found: list[dict[str, Any]
 def _draw_row(here: st.Page, state: ReadState, row: dict[str, Any], turns: list[Hit], preview: str) -> None:
     turn = turns[0].turn_index if turns else row["turn_index"]
     state.opened(dialogue=row["dialogue_id"], turn=turn).link(here, plain(row["dialogue_id"]))
-    releases, splits = row["releases"] or [], row["splits"] or []
+    releases, splits = row["releases"] or [], [split for split in row["splits"] or [] if split != ALL]
     places = (
         [f"publisher's release {releases[0]}"]
         if len(releases) == 1

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import isfinite
 from typing import Any, ClassVar, Self
@@ -12,6 +12,7 @@ import streamlit as st
 
 from talkhouse.charts.fields import frame
 from talkhouse.dashboard import links
+from talkhouse.dashboard.days import STARTS, RangedState, conditions
 from talkhouse.dashboard.page_state import FacetedState
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.schema.sql import literal
@@ -81,7 +82,7 @@ def rows(opened: ServedWarehouse, name: str, sql: str, values: Mapping[str, obje
         return frame(con, sql, dict(values))
 
 
-@st.cache_resource(max_entries=len(ORDERS), show_spinner="Comparing the conversations")
+@st.cache_resource(max_entries=len(ORDERS), show_spinner="Comparing the dialogues")
 def _keys(_opened: ServedWarehouse, version: Version, name: str) -> pl.DataFrame:  # noqa: ARG001
     # By the version, and not by what has it open, are keys known again.
     with _opened.connection() as con:
@@ -101,13 +102,15 @@ class Level(Enum):
     """Relations with a dialogue_id. All that is chosen of one must hold for one and the same row of it."""
 
     DIALOGUE = "main.dialogues"
+    START = f"({STARTS})"
     LENGTH = (
         "(select dialogues.dialogue_id, count(turns.turn_index) as turn_count from main.dialogues "
         "left join main.turns on turns.dialogue_id = dialogues.dialogue_id group by dialogues.dialogue_id)"
     )
     RECORD = "main.records"
     TURN = (
-        "(select turns.*, case when not is_anonymous then name end as known_name "
+        "(select turns.*, "
+        "case when not is_anonymous then coalesce(speakers.name, speakers.native_id) end as known_name "
         "from main.turns left join main.speakers using (speaker_id))"
     )
     LABEL = "main.annotations"
@@ -151,12 +154,14 @@ class ConversationSelection:
     pattern: Pattern | None = None
     order: str = MIXED
     """One of ``ORDERS``."""
+    days: Mapping[str, str] = field(default_factory=dict)
+    """since, until -> the day on which they begin at the earliest or latest."""
 
     @property
     def values(self) -> dict[str, Any]:
         """The values that the queries below need."""
         chosen: dict[str, Any] = {name: list(values) for name, values in self.choices.items()}
-        return chosen | ({"pattern": self.pattern.text} if self.pattern else {})
+        return {**chosen, **self.days} | ({"pattern": self.pattern.text} if self.pattern else {})
 
     def counts(self, asked: Collection[str] = ()) -> str:
         """Return the query of facet, choice and dialogues.
@@ -261,7 +266,8 @@ class ConversationSelection:
 
     def _conditions(self, level: Level, without: Facet | None = None) -> list[str]:
         chosen = (facet for facet in FACETS if facet.level is level and facet.name in self.choices)
-        return [facet.condition for facet in chosen if facet is not without]
+        days = conditions(self.days) if level is Level.START else []
+        return [*days, *(facet.condition for facet in chosen if facet is not without)]
 
     def _where(self, without: Level | None = None) -> str:
         """Write the condition that a dialogue remains at every level."""
@@ -282,7 +288,7 @@ MOST_NEIGHBOURS = 5
 
 
 @dataclass(frozen=True)
-class ReadState(FacetedState):
+class ReadState(FacetedState, RangedState):
     """One state of the page, all of it in the URL: choices, search, page, and the open conversation."""
 
     PAGE: ClassVar[str] = "read"
@@ -307,7 +313,7 @@ class ReadState(FacetedState):
     @property
     def selection(self) -> ConversationSelection:
         """The conversations that are listed."""
-        return ConversationSelection(self.choices, self.pattern, self.sort)
+        return ConversationSelection(self.choices, self.pattern, self.sort, self.days)
 
     @property
     def pattern(self) -> Pattern | None:

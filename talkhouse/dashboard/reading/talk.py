@@ -93,13 +93,19 @@ def speaker_key(turn: Mapping[str, Any]) -> str:
 
 
 def speaker_looks(found: dict[str, Any]) -> dict[str, str]:
-    """Return the classes of each speaker: a colour in the order of speaking, and of two the second on the right."""
+    """Return the classes of each speaker: a colour in the order of speaking, and of two the second on the right.
+
+    Of more speakers with two roles, so are those of the second role: the agents, whoever they are.
+    """
     kinds = {participant["speaker_id"]: participant["kind"] for participant in found["participants"]}
     keys = dict.fromkeys(map(speaker_key, found["turns"]))
     people = [key for key in keys if kinds.get(key) != "system"]
     looks = {key: f"s{index % _COLOURS}" for index, key in enumerate(people)}
-    if len(people) == 2:
-        looks[people[1]] += " right"
+    roles = {speaker_key(turn): turn["role"] for turn in found["turns"]}
+    sides = list(dict.fromkeys(roles[key] for key in people))
+    for place, key in enumerate(people):
+        if place == 1 if len(people) == 2 else len(sides) == 2 and roles[key] == sides[1]:
+            looks[key] += " right"
     return {key: looks.get(key, _NOBODY) for key in keys}
 
 

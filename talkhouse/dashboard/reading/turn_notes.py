@@ -96,7 +96,7 @@ def state_in_words(current: NoteNow) -> str:
         NoteState.FITS: "fits",
         NoteState.CHANGED: "the text has changed since",
         NoteState.MOVED: f"written on turn {turn}; the text stands at turn {current.turn_index} now",
-        NoteState.GONE: "the conversation is gone" if turn is None else f"turn {turn} is gone",
+        NoteState.GONE: "the dialogue is gone" if turn is None else f"turn {turn} is gone",
     }[current.state]
 
 
@@ -110,7 +110,7 @@ def draw_gone(notes: Iterable[NoteNow]) -> None:
 def draw_note_on_whole(found: Mapping[str, Any], notes: Sequence[NoteNow]) -> None:
     """Draw the control that opens a form for a note on the whole conversation."""
     whole = [note for note in notes if note.note.turn_index is None]
-    name = "Note on the whole conversation"
+    name = "Note on the whole dialogue"
     box = st.expander(name, icon=":material/edit_note:", key="note-whole", on_change="rerun")
     if box.open:
         with box:
@@ -134,7 +134,7 @@ _ROUND, _AUTHOR, _WRONG, _RESULT = "note.round", "note.author", "note.wrong", "n
 
 def _draw_form(dialogue_id: str, turn_index: int | None, text_sha256: str, notes: Sequence[NoteNow]) -> None:
     """Draw the form for a note, and the ways to remove those that are there."""
-    name = "the conversation" if turn_index is None else f"turn {turn_index}"
+    name = "the dialogue" if turn_index is None else f"turn {turn_index}"
     # Another form for each note, so that it is empty again once a note is written, and not where one was refused.
     key = f"note.{dialogue_id}.{turn_index}.{st.session_state.get(_ROUND, 0)}"
     with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

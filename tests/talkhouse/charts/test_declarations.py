@@ -80,7 +80,8 @@ def test_files_become_dashboards(tmp_path: Path) -> None:
         (chart(counts='["sips"]'), r"'Cups' shows sips, which is in no metrics.toml under \[cups\]"),
         (chart(grain='"fortnight"'), "Invalid enum value 'fortnight'"),
         (chart(kind='"table"', x="", grain='"year"'), "a table has no grain"),
-        (chart(kind='"heatmap"', by='["who"]', grain='"year"'), "a heatmap has no grain"),
+        (chart(needs="{ who = [2, 9] }"), "a chart needs values of its own columns, and who is none of them"),
+        (chart(along='["a", "b"]', largest_first="true"), "an order along x is of a chart that has x"),
         (chart(kind='"line"', stacked="true"), "only bars are stacked or horizontal"),
         (chart(kind='"table"', x="", horizontal="true"), "only bars are stacked or horizontal"),
         (chart(width="0"), "a width is from 1 to 12"),
@@ -99,7 +100,7 @@ def test_a_broken_dashboard_is_named_with_its_problem(tmp_path: Path, text: str,
     path = tmp_path / "tea" / "bi" / "dashboards" / "tea.toml"
     path.parent.mkdir(parents=True)
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(CatalogueError, match=rf"tea\.toml: the declaration is broken[\s\S]*{problem}"):
+    with pytest.raises(CatalogueError, match=rf"tea\.toml(:\d+)?: the declaration is broken[\s\S]*{problem}"):
         dashboards(files_in([tmp_path]))
 
 

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from talkhouse.charts.declarations import dashboards, metrics
-from talkhouse.charts.declared import Chart, ChartKind, Grain, Metric, NumberFormat
+from talkhouse.charts.declared import WEEKDAYS, Chart, ChartKind, Grain, Metric, NumberFormat
 from talkhouse.charts.draw import draw, nothing, with_units
-from talkhouse.charts.fields import fields, frame, number, title
+from talkhouse.charts.fields import fields, frame, number, title, with_weekdays
 from talkhouse.charts.query import chart_sql
 from talkhouse.charts.words import alternative, only_zero, single
 from talkhouse.escaping import visible
@@ -302,3 +302,30 @@ def test_numbers_with_a_null_among_them_stay_in_their_order() -> None:
     with duckdb.connect() as con:
         rows = frame(con, "select unnest([9, 10, null]) as day, 1 as sips")
     assert draw(chart, ODD_SIPS, rows).to_dict()["encoding"]["x"]["sort"] == ["9", "10", "no day"]
+
+
+def test_days_of_the_week_stand_in_their_order_by_their_names() -> None:
+    chart = Chart(title="", view="cups", kind=ChartKind.HEATMAP, metrics=("sips",), x="hour_of_day", by=("weekday",))
+    raw = pl.DataFrame({"hour_of_day": [9, 23], "weekday": [7, 2], "sips": [1, 2]})
+    drawn: dict[str, Any] = draw(chart, CUPS, with_weekdays(chart, raw)).to_dict()
+    assert [mark["_series"] for mark in marks(drawn)] == ["Sunday", "Tuesday"]
+    assert drawn["encoding"]["y"]["sort"] == list(WEEKDAYS)
+    assert drawn["encoding"]["x"]["scale"]["domain"] == list(range(24))
+    line = Chart(title="", view="cups", kind=ChartKind.LINE, metrics=("sips",), x="at", grain=Grain.WEEKDAY)
+    days = with_weekdays(line, pl.DataFrame({"at": [2, 7], "sips": [1, 2]}))
+    assert draw(line, CUPS, days).to_dict()["encoding"]["x"]["sort"] == ["Tuesday", "Sunday"]
+
+
+def test_no_colour_stands_for_two_series_and_one_series_needs_no_legend() -> None:
+    chart = Chart(title="", view="cups", kind=ChartKind.BAR, metrics=("sips",), x="day", by=("who",))
+    many = pl.DataFrame({"day": [1] * 40, "who": [f"{number:02}" for number in range(40)], "sips": [1] * 40})
+    colours = draw(chart, CUPS, many).to_dict()["encoding"]["color"]["scale"]["range"]
+    assert len({*colours}) == 40
+    assert "legend" not in draw(chart, CUPS, many.head(1)).to_dict()["encoding"]["color"]
+
+
+def test_the_values_of_a_scale_stand_in_its_order() -> None:
+    chart = Chart(title="", view="cups", kind=ChartKind.BAR, metrics=("sips",), x="who", along=("low", "10", "9"))
+    assert "order by list_position(['low', '10', '9'], \"who\"::varchar) nulls last" in chart_sql(chart, CUPS)
+    rows = pl.DataFrame({"who": ["low", "10", "9", "other"], "sips": [1, 2, 3, 4]})
+    assert draw(chart, CUPS, rows).to_dict()["encoding"]["x"]["sort"] == ["low", "10", "9", "other"]

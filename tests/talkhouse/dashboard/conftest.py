@@ -1,7 +1,6 @@
 """Pages without a browser, by Streamlit's own test harness, and warehouses to draw them of."""
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -36,14 +35,6 @@ def as_served() -> Iterator[None]:
         config.set_option("browser.gatherUsageStats", False)
         yield
         config.set_option("browser.gatherUsageStats", before)
-
-
-@pytest.fixture(autouse=True)
-def main_module() -> Iterator[None]:
-    """Restore the main module, which Streamlit's tests replace by the page: new processes begin with it."""
-    main = sys.modules["__main__"]
-    yield
-    sys.modules["__main__"] = main
 
 
 @pytest.fixture(scope="session")

@@ -148,7 +148,7 @@ def test_a_conversation_that_changed_is_a_click_away(browser: Browser, released:
     with served(released.path, tmp_path) as server, visit_in(browser, server.url) as window:
         window.open("about?before=first&after=third")
         window.press(window.page.get_by_role("button", name="Compare"))
-        window.page.get_by_role("region", name="Conversations that differ").wait_for()
+        window.page.get_by_role("region", name="Dialogues that differ").wait_for()
         window.page.locator(f'a[href="{released.labelled}"]').click()
         window.page.locator(".turn.here").wait_for()
         assert (window.errors(), window.leave()) == ([], [])

@@ -86,8 +86,6 @@ def test_a_group_is_read_with_who_stands_for_what(visit: Visit, sample: Path, co
 def test_a_view_that_is_not_as_declared_leaves_the_talk(visit: Visit, changed: Callable[[str], Path]) -> None:
     path = changed(f"create or replace view bi.{GROUPS}_solutions as select 1 as turn_index")
     page = visit(path, "read", dialogue=f"{GROUPS}:10000001-aaaa-4bbb-8ccc-000000000001")
-    assert [error.value for error in page.error] == [
-        "What the corpus declares about these conversations can't be shown."
-    ]
+    assert [error.value for error in page.error] == ["What the corpus declares about these dialogues can't be shown."]
     assert "reading.toml:" in "".join(code.value for code in page.code)
     assert "because a vowel on the other side" in html(page)

@@ -223,7 +223,7 @@ def test_find_what_is_said_about_something_in_all_corpora_and_what_is_like_it(re
     here = reader.main.locator(".turn.here")
     expect(here).to_contain_text("museum")
     reader.click(here.locator("a.like"))  # from any turn that is read
-    expect(reader.main.locator(".found").first).to_contain_text("Texts with the most telling words of")
+    expect(reader.main.locator(".found").first).to_contain_text("Texts with the most characteristic words of")
     reader.main.locator("mark.match").first.wait_for()
     assert "museum" not in "".join(reader.main.locator("mark.match").all_inner_texts())  # the turn itself is left out
 

@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from streamlit.testing.v1 import AppTest
 
+import talkhouse
 from talkhouse.dashboard.outcomes import as_file
 from talkhouse.export.formats import ExportFormat
 from tests.browser import Visit, visit
@@ -51,6 +52,12 @@ def test_choices_of_the_address_are_counted_and_listed(two_runs: Compared, monke
     shown = words(html(page))
     assert shown.count("gold : ") == len(alike)
     assert f"gold : {label} careful is" in shown
+    with talkhouse.open(two_runs.warehouse) as con:
+        begun = dict(con.execute("select record_id, started_at::date from bi.record_dialogues").fetchall())
+    day = min(filter(None, (begun[record] for record, _ in differing)))
+    here = draw("errors", **RUNS, since=str(day), until=str(day))
+    assert listed(here) == len([key for key in differing if begun[key[0]] == day]) < len(differing)
+    assert "begins on these days" in draw("errors", **RUNS, since="2100-01-01").info[0].value
     # A value that there is not, as of another run, chooses nothing.
     assert not draw("errors", **RUNS, by_answer="none", page="99").exception
 

@@ -20,7 +20,7 @@ from streamlit.testing.v1.element_tree import Checkbox
 from talkhouse import migrations
 from talkhouse.dashboard.links import SCRIPT
 from talkhouse.dashboard.reading.selection import FACETS, MIXED, ORDERS, ConversationSelection
-from talkhouse.dashboard.reading.talk import DialogueReading, talk_html
+from talkhouse.dashboard.reading.talk import DialogueReading, speaker_looks, talk_html
 from talkhouse.dialogues.dialogue import show
 from talkhouse.dialogues.schemes import label_colours
 from talkhouse.escaping import visible
@@ -109,7 +109,8 @@ def attributes(con: Connection) -> dict[str, dict[str, list[dict[str, str | None
     queries = (
         "select dialogue_id, corpus_id as corpus, language from main.dialogues",
         "select dialogue_id, release, split from main.records where dialogue_id is not null",
-        "select dialogue_id, role, if(is_anonymous, null, name) as speaker, text "
+        "select dialogue_id, role, text, "
+        "if(is_anonymous, null, coalesce(speakers.name, speakers.native_id)) as speaker "
         "from main.turns left join main.speakers using (speaker_id)",
         "select dialogue_id, scheme || '=' || label as label from main.annotations where dialogue_id is not null",
         "select dialogue_id, count(*) as length from main.turns group by all",
@@ -182,13 +183,13 @@ def test_the_list_leads_to_every_conversation_and_counts_them(read: Read, sample
         known = [row[0] for row in con.execute("select dialogue_id from main.dialogues order by all").fetchall()]
     assert sorted(conversations(page)) == known
     assert conversations(read(sample, sort="id")) == known
-    assert page.markdown[0].value == f"**{len(known)}** conversations"
+    assert page.markdown[0].value == f"**{len(known)}** dialogues"
     assert {"dbdc3 (13)", "mantis (12)", "5 to 9 (26)"} <= set(choices(page))
 
 
 def test_a_choice_that_leaves_nothing_is_shown_and_can_be_taken_back(read: Read, sample: Path) -> None:
     page = read(sample, corpus=["no such *corpus*"])
-    assert "No conversation matches" in messages(page)
+    assert "No dialogue matches" in messages(page)
     assert links(page)["Clear all"] == {}
     choices(page)["no such *corpus* (0)"].uncheck().run()
     assert dict(page.query_params) == {}
@@ -448,7 +449,7 @@ def test_the_source_is_offered_as_published(read: Read, sample: Path, con: Conne
     published = raw(con, name)
     assert page.code[0].value == published.decode()
     assert page.get("download_button")[0].proto.label == f"Download ({len(published):,} bytes)"
-    assert links(page) == {"Conversation": {"record": [name]}}
+    assert links(page) == {"Dialogue": {"record": [name]}}
 
 
 # What is in the warehouse
@@ -471,11 +472,11 @@ def test_a_new_build_is_shown_and_an_open_conversation_that_is_gone_is_explained
         shutil.copytree(sample_of(corpora()[name]), tmp_path / "data" / name)
     rebuild(tmp_path / "data")
     page, talk = read(tmp_path / "w.duckdb"), read(tmp_path / "w.duckdb", dialogue=TALK)
-    assert page.markdown[0].value == "**17** conversations"
+    assert page.markdown[0].value == "**17** dialogues"
     assert not talk.error
     shutil.rmtree(tmp_path / "data" / "dbdc3")
     rebuild(tmp_path / "data", remove=("dbdc3",))
-    assert page.run().markdown[0].value == "**4** conversations"
+    assert page.run().markdown[0].value == "**4** dialogues"
     assert f"no dialogue or record '{TALK}'" in messages(talk.run())
 
 
@@ -556,3 +557,14 @@ def test_an_odd_name_is_a_choice(read: Read, odd: Path, text: str) -> None:
     assert f"{visible(text)} (2)" in choices(page)
     labels = [element.proto.label for kind in ("page_link", "checkbox") for element in page.get(kind)]
     assert not [label for label in labels if re.search(r"(?<!\\):material|(?<!\\)\*\*|(?<!\\)<|(?<!\\)`", label)]
+
+
+def test_agents_stand_on_their_side_whoever_they_are() -> None:
+    turns = [("c", "customer"), ("a1", "agent"), ("c", "customer"), ("a2", "agent")]
+    found = {
+        "participants": [{"speaker_id": name, "kind": "human"} for name in ("c", "a1", "a2")],
+        "turns": [{"speaker_id": name, "speakers": None, "role": role} for name, role in turns],
+    }
+    assert speaker_looks(found) == {"c": "s0", "a1": "s1 right", "a2": "s2 right"}
+    found["turns"].append({"speaker_id": "b", "speakers": None, "role": "bot"})
+    assert not [look for look in speaker_looks(found).values() if "right" in look], "three roles have no two sides"

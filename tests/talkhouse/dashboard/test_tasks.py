@@ -239,7 +239,7 @@ def test_a_prediction_template_has_the_keys_of_the_examples(con: duckdb.DuckDBPy
 def test_an_example_leads_to_its_turn(con: duckdb.DuckDBPyConnection) -> None:
     page = draw("tasks", task=BREAKDOWN, example=3)
     row = by_sql(con, BREAKDOWN, ("release", "split", "example_index"))[2]
-    (address,) = (button.proto.url for button in page.get("link_button") if button.proto.label == "The conversation")
+    (address,) = (button.proto.url for button in page.get("link_button") if button.proto.label == "The dialogue")
     assert address == links.read(row["dialogue_id"], row["turn_index"])
 
 

@@ -1,4 +1,4 @@
-"""Invented folders of files in the form of each format, and what a declaration of them should say."""
+"""Invented folders of files in the form of each format, and the declarations that are proposed for them."""
 
 import gzip
 import io
@@ -10,8 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from tests.data_files import data_of
 
 FILES = Path(__file__).parent / "files"
 
@@ -79,11 +77,7 @@ DAY = records_of("a_dialogue_a_file/boats/2026-01-01.json")
 SCATTERED = files_of("scattered")["talks.tsv"]
 
 
-def _expected(name: str) -> dict[str, Any]:
-    expected: dict[str, Any] = data_of(__file__)[name]
-    files = {path: split or None for path, split in expected.get("files", {}).items()}
-    return expected | ({"files": files} if files else {})
+DECLARATIONS = Path(__file__).parent / "declarations"
 
-
-FOLDERS = {name: (files_of(name), _expected(name)) for name in data_of(__file__)}
-"""Name -> its files, and what ``corpus.toml`` should say; what is not named there is not compared."""
+FOLDERS = {path.stem: files_of(path.stem) for path in sorted(DECLARATIONS.glob("*.toml"))}
+"""Name -> its files; ``declarations/NAME.toml`` is what is proposed for them."""

@@ -41,7 +41,7 @@ FIRST = data_of(__file__)["first"]
 
 @pytest.mark.parametrize("name", FIRST)
 def test_the_first_dialogue_is_shown(name: str, tmp_path: Path) -> None:
-    files, _ = FOLDERS[name]
+    files = FOLDERS[name]
     path = next(path for path in sorted(files, reverse=True) if "schema" not in path)
     assert inspected(write(tmp_path, files) / path).first == [tuple(turn) for turn in FIRST[name]]
 
@@ -96,7 +96,7 @@ def test_records_of_a_document_are_no_more_than_those_of_a_file() -> None:
 
 def test_marks_begin_lines_and_recur() -> None:
     assert markers_of(["A: one\nB: two\nA: three\nB: four"]) == {"\nB: ": "b", "\nA: ": "a", "A: ": "a", "B: ": "b"}
-    assert markers_of(["<|user|>Hi<|assistant|>Ho"] * 2) == {"<|user|>": "user", "<|assistant|>": "assistant"}
+    assert markers_of(["<|user|>Hi<|assistant|>Ho"] * 2) == {}, "inside of a line they would not begin a turn"
     assert not markers_of(["Note: one text.", "Then: another."])
     assert not markers_of(["No marks at all."])
 

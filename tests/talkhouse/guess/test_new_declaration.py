@@ -18,6 +18,7 @@ from talkhouse.schema.errors import SourceError, UsageError
 from tests.talkhouse.guess.folders import (
     CHAT,
     DAY,
+    DECLARATIONS,
     FOLDERS,
     LOG,
     PREFERENCE,
@@ -50,15 +51,14 @@ def splits(document: dict[str, Any]) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path) -> None:
-    files, expected = FOLDERS[name]
-    folder = write(tmp_path / name, files)
+def test_a_folder_is_declared_as_what_it_is(name: str, tmp_path: Path, regen: bool) -> None:
+    folder = write(tmp_path / name, FOLDERS[name])
     seen = new_declaration(folder)
-    document = declared_in(folder)
-    assert of_folder(folder).format == expected["format"]
-    proposed = {table: document.get(table) for table in expected}
-    proposed["files"] = splits(document) if "files" in document else {}
-    assert {table: proposed[table] for table in expected} == expected
+    text, golden = (folder / "corpus.toml").read_text(encoding="utf-8"), DECLARATIONS / f"{name}.toml"
+    if regen:
+        golden.write_text(text, encoding="utf-8", newline="\n")
+    assert text == golden.read_text(encoding="utf-8")
+    assert of_folder(folder).format == declared_in(folder)["format"]
     assert seen.trial is not None
     assert seen.trial.turns
     assert (seen.trial.set_aside, seen.trial.problem) == (0, None)
@@ -374,3 +374,28 @@ def test_a_bad_line_hides_no_format(tmp_path: Path) -> None:
 def test_a_list_that_is_called_lines(tmp_path: Path) -> None:
     folder = write(tmp_path / "talks", {"a.json": lines(*CHAT), "b.jsonl": listed(*CHAT)})
     assert look(folder).problems["a.json"] == "a record a line: the file should be called .jsonl"
+
+
+def test_times_speakers_and_scales_without_a_telling_name_are_found_by_their_values(tmp_path: Path) -> None:
+    def chat(number: int) -> dict[str, Any]:
+        turns = [
+            {"from": role, "name": name, "at": f"2026-03-{number + 1:02}T0{place}:00:00Z", "text": f"Tea at {place}?"}
+            for place, (role, name) in enumerate((("customer", f"ann {number}"), ("agent", "bo")))
+        ]
+        closed = "never" if number == 3 else f"2026-03-{number + 1:02}"
+        return {"chat": f"c{number}", "begun": turns[0]["at"], "stars": number % 4 + 1, "closed": closed, "log": turns}
+
+    chats = [chat(number) for number in range(20)]
+    whole = [{name: value for name, value in record.items() if name != "closed"} for record in chats]
+    folder = write(tmp_path / "tearoom", {"a.jsonl": lines(*whole)})
+    document = declared(folder)
+    assert (document["dialogue"]["started_at"], document["turn"]["said_at"]) == ("begun", "at")
+    assert (document["turn"]["role"], document["turn"]["speaker"]) == ("from", "name")
+    remarks = comments(folder)
+    assert remarks.count("to decide: no name says so, but") == 1
+    assert "to decide: who it is, beside the role from" in remarks
+    assert 'labels = { 1 = "", 2 = "", 3 = "", 4 = "", 5 = "" }' in remarks
+    # Of two fields with times, one of which has none here and there, neither is taken.
+    other = write(tmp_path / "teashop", {"a.jsonl": lines(*chats)})
+    assert "started_at" not in declared(other)["dialogue"]
+    assert 'to decide: started_at = "closed"  # 19 of 20 are times' in comments(other)

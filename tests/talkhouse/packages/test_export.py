@@ -42,6 +42,7 @@ def test_what_describes_a_package(package: ExportPackage, tmp_path: Path) -> Non
     assert text.endswith("\n")
     assert text.count("- Name the authors.\n") == 3  # together, and each part
     assert "commercial" not in text
+    assert "Of several versions" not in text
     for line in (f"# Licences of {TASK}\n", "invented sample", "### Part: background\n", "<https://"):
         assert line in text
     for corpus in package.corpora:
@@ -51,6 +52,14 @@ def test_what_describes_a_package(package: ExportPackage, tmp_path: Path) -> Non
     described = yaml.safe_load((tmp_path / "CITATION.cff").read_text(encoding="utf-8"))
     assert described["title"] == f"{TASK} of {package.corpora[0]['title']}"
     assert (tmp_path / "citation.bib").read_text(encoding="utf-8").startswith(f"@inproceedings{{{RELEASES},\n")
+
+
+def test_of_several_versions_of_a_licence_the_latest_applies(package: ExportPackage, tmp_path: Path) -> None:
+    older = replace(TERMS[1], part="context", spdx="CC-BY-SA-3.0")
+    write_descriptions(replace(package, parts=(*TERMS, older)), tmp_path)
+    text = (tmp_path / "LICENSE.md").read_text(encoding="utf-8")
+    assert "- What you make of it must be under the same licence: CC-BY-SA-3.0, CC-BY-SA-4.0.\n" in text
+    assert text.count("- Of several versions of a licence, the latest applies") == 1
 
 
 def test_pseudonyms_and_the_lack_of_terms_are_said(package: ExportPackage, tmp_path: Path) -> None:

@@ -65,7 +65,9 @@ def test_the_head_is_as_the_hub_has_it(con: duckdb.DuckDBPyConnection, tmp_path:
 
 def test_the_card_of_a_filtered_view_says_which_rows_it_has(con: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     head, body = card(con, TASK, tmp_path / "out", filters=Filters(split="eval", where="turn_index > 2"))
-    assert [split["name"] for split in head["dataset_info"][0]["splits"]] == ["eval"]
+    (info, *_) = head["dataset_info"]
+    assert [split["name"] for split in info["splits"]] == ["eval"]
+    assert 0 < info["dataset_size"] == sum(split["num_bytes"] for split in info["splits"])
     assert "split: `eval`; where: `turn_index > 2`" in body
     assert re.fullmatch(rf"{TASK}, files [0-9a-f]{{16}}", head["configs"][0]["description"])
     (label,) = (feature for feature in head["dataset_info"][0]["features"] if feature["name"] == "label")

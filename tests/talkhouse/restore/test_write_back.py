@@ -118,6 +118,14 @@ def test_chunks_of_any_size_gather_the_same(con: duckdb.DuckDBPyConnection, monk
     assert gathered() == whole
 
 
+def test_a_dialogue_of_many_records_is_not_read_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unload, "_ROWS", 40)
+    spans = ((0, 0), (0, 99), *[None] * (len(unload.KEY_COLUMNS) - 2))
+    day = unload.RecordPosition("f", "k", "d", is_quarantined=False, spans=spans)
+    other = day._replace(spans=((1, 1), (100, 109), *spans[2:]))
+    assert [*unload.chunks(iter([day, day, day, other, other]))] == [[day, day, day], [other, other]]
+
+
 def test_one_record_is_what_the_stream_has_of_it(con: duckdb.DuckDBPyConnection) -> None:
     for record in stored_records(con, "mpchat"):
         if record.record:

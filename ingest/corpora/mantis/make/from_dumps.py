@@ -186,7 +186,7 @@ def _rank(folder: Path, merged: Merged, options: MakeOptions, progress: Progress
         raise NotMade(
             f"there are too few texts for {error.negatives} negatives; nothing was written",
             where="all sites together" if error.category is None else f"site {error.category}",
-            expected=f"{error.negatives} texts beside each response in train and dev",
+            expected=f"{error.negatives} texts besides each response in train and dev",
             found=f"{error.distinct_texts:,} different texts, enough for {error.largest} negatives",
             next_step=f"take --negatives {smaller[-1] if smaller else 'none'}, or more or larger sites",
         ) from error
