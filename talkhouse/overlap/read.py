@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,9 +43,6 @@ def read(path: Path, *, worst: int = 0) -> OverlapSummary:
         return read_from(con, worst=worst)
 
 
-_OF_RUN = ("warehouse_fingerprint", "threshold", "contains", "against")
-
-
 def read_from(con: duckdb.DuckDBPyConnection, *, worst: int = 0) -> OverlapSummary:
     """Read a file that is open, as ``read`` does."""
     # Not by its view, which may be somebody else's.
@@ -57,8 +53,16 @@ def read_from(con: duckdb.DuckDBPyConnection, *, worst: int = 0) -> OverlapSumma
     counts = ", ".join(f"count(*) filter (verdict = '{verdict}') as {verdict}" for verdict in VERDICTS)
     verdicts = dicts(con.execute(sql_of(__file__, "verdicts", counts=counts)))
     some = _worst(con, worst) if worst else []
-    fingerprint, threshold, contains, against = itemgetter(*_OF_RUN)(run)
-    return OverlapSummary(fingerprint, threshold, contains, against, matrix, verdicts, run.get("templates", {}), some)
+    return OverlapSummary(
+        run["warehouse_fingerprint"],
+        run["threshold"],
+        run["contains"],
+        run["against"],
+        matrix,
+        verdicts,
+        run.get("templates", {}),
+        some,
+    )
 
 
 _FEW = 3
