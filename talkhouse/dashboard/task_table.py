@@ -31,7 +31,7 @@ def draw(opened: ServedWarehouse, task: ExampleTask, choice: Choice, of: list[Si
 
     ``of`` is the sizes of the publisher's releases and splits that are chosen, ``count`` the number of examples.
     """
-    columns = sorted(task.columns, key=lambda column: column.is_about_place)
+    columns = sorted(task.columns, key=lambda column: column.is_about_place or column.name.endswith(("_id", "_ids")))
     names = [column.name for column in columns]
     by, down, among, part = st.columns([3, 2, 3, 3], vertical_alignment="bottom")
     order = by.selectbox("Sort by", names, None, format_func=visible, placeholder="As published", key="sort_by")
