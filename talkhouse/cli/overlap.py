@@ -9,6 +9,7 @@ import click
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import escape, output, print_table
+from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.escaping import visible, visible_json
 from talkhouse.overlap.request import LEAST_THRESHOLD, VERDICTS, OverlapRequest, Unit, share
 from talkhouse.settings import database
@@ -95,7 +96,8 @@ def command(
         memory_limit=None if memory_limit is None else MemoryLimit(memory_limit).text,
         force=force,
     )
-    path = overlap(database(db), request)
+    with ProgressBar() as progress:
+        path = overlap(database(db), request, progress)
     if as_json:
         print(visible_json(as_data(read(path))))
         return
@@ -124,11 +126,14 @@ def as_data(found: "OverlapSummary") -> dict[str, Any]:
         "contains": found.contains,
         "against": found.against,
         "matrix": found.matrix,
+        **({"templates": found.templates} if found.templates else {}),
     }
 
 
 def show(found: "OverlapSummary", worst: Sequence[dict[str, Any]], path: Path) -> None:
     """Print what was found, and where it is kept."""
+    from talkhouse.overlap.quotations import MOST_TEXTS, RUN
+
     rows = [row for row in found.matrix if not found.against or _is_asked(row, found.against)]
     same = _only_same(rows)
     _show_matrix([row for row in rows if (row["place"], row["other_place"]) not in same])
@@ -138,6 +143,11 @@ def show(found: "OverlapSummary", worst: Sequence[dict[str, Any]], path: Path) -
         _show_verdicts(found)
     for example in worst:
         _show_example(example)
+    for units, number in found.templates.items():
+        output.print(
+            f"\nUnit {units}: all pairs would be too many. A run of {RUN} tokens in more than {MOST_TEXTS} texts is a "
+            f"template's and no evidence; {number:,} texts are nothing else."
+        )
     output.print(f"\nThe full result is in {escape(visible(str(path)))}")
 
 

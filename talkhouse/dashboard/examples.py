@@ -153,7 +153,7 @@ def label_counts(opened: ServedWarehouse, task: ExampleTask, choice: Choice) -> 
     each = f"unnest(list_distinct({column}))" if task.has_many_labels else column
     rows = opened.rows(
         f"select label, count(*) from (select {each} as label from {task.name_in_sql}"
-        f"{_where(choice.conditions(task))}) where label is not null group by label order by count(*) desc, label"
+        f"{where_sql(choice.conditions(task))}) where label is not null group by label order by count(*) desc, label"
     )
     return dict(rows.iter_rows())
 
@@ -172,7 +172,7 @@ def example(
         for name, value in keys.items()
         if name in columns and value is not None
     ]
-    return _first(opened.rows(f"select * from {task.name_in_sql}{_where(conditions)}"), task, position)
+    return _first(opened.rows(f"select * from {task.name_in_sql}{where_sql(conditions)}"), task, position)
 
 
 def _first(rows: pl.DataFrame, task: ExampleTask, position: int) -> dict[str, Any]:
@@ -196,13 +196,30 @@ def _placed(opened: ServedWarehouse, task: ExampleTask, position: int, of: list[
     return _first(opened.rows(sql_of(__file__, "placed_example", keys=", ".join(_KEYS)), values), task, position)
 
 
+def among_published(task: ExampleTask, of: list[Size], first: int, number: int) -> str:
+    """Return the SQL condition of so many examples from a 0-based position on, by their indexes, which have no gaps."""
+    found = []
+    for size in of:
+        if first < size.count and first + number > 0:
+            names = {"split": size.split, **({task.release: size.release} if task.release else {})}
+            parts = [
+                f"{quoted(name)} is not distinct from {'null' if value is None else literal(value)}"
+                for name, value in names.items()
+            ]
+            parts.append(f"example_index between {max(first, 0)} and {first + number - 1}")
+            found.append(f"({' and '.join(parts)})")
+        first -= size.count
+    return " or ".join(found)
+
+
 def _labelled(opened: ServedWarehouse, task: ExampleTask, choice: Choice, position: int) -> dict[str, Any]:
     """Find an example in its view, which alone knows the labels."""
-    where = _where(choice.conditions(task))
+    where = where_sql(choice.conditions(task))
     order = ", ".join(f"{quoted(name)} nulls last" for name in task.grain)
     sql = f"select {', '.join(_KEYS)} from {task.name_in_sql}{where} order by {order} limit 1 offset {position}"
     return _first(opened.rows(sql), task, position)
 
 
-def _where(conditions: list[str]) -> str:
+def where_sql(conditions: list[str]) -> str:
+    """Return the where clause of conditions, which may be none."""
     return f" where {' and '.join(conditions)}" if conditions else ""

@@ -205,20 +205,26 @@ OPEN = "Read"
 
 
 def table_html(
-    title: str, rows: pl.DataFrame, columns: Sequence[ChartField], leads: Sequence[str] | None = None
+    title: str,
+    rows: pl.DataFrame,
+    columns: Sequence[ChartField],
+    leads: Sequence[str] | None = None,
+    heads: Mapping[str, str] | None = None,
 ) -> str:
     """Return rows as a table; ``title`` is for a screen reader, ``leads`` are the addresses that rows lead to.
 
-    An empty address is none.
+    An empty address is none. ``heads`` have HTML below the titles of columns, which stay in sight on a phone then.
     """
     shown = {column.name: [cell_text(value, column) for value in rows[column.name]] for column in columns}
     kinds = {column.name: _kind(column, rows[column.name], shown[column.name]) for column in columns}
     titles = "".join(
-        f'<th scope="col"{_classes(kinds[column.name], column.title)}>{html(column.title)}</th>' for column in columns
+        f'<th scope="col"{_classes(kinds[column.name], column.title)}>{html(column.title)}'
+        f"{heads[column.name] if heads else ''}</th>"
+        for column in columns
     )
     head = f'<th scope="col" class="short">Open</th>{titles}' if leads else titles
     texts = " texts" if any(kind.startswith("text") for kind in kinds.values()) else ""
-    is_wide = _is_wide(shown, columns, kinds, _LETTER * len(OPEN) + _AROUND if leads else 0)
+    is_wide = not heads and _is_wide(shown, columns, kinds, _LETTER * len(OPEN) + _AROUND if leads else 0)
     cells = ["".join(_cells(row, columns, kinds, is_wide=is_wide)) for row in zip(*shown.values(), strict=True)]
     linked = [_link(address) for address in leads] if leads else [""] * rows.height
     lines = "".join(f"<tr>{link}{others}</tr>" for link, others in zip(linked, cells, strict=True))

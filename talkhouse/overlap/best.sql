@@ -1,4 +1,4 @@
-create table ${table} as
+${into}
 with
 met as (
     select pairs.form_no, unit, place_no, shared, total, score, lowest, units

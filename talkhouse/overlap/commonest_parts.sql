@@ -2,6 +2,7 @@ with
 often as (
     select shingle, min(form_no) as form_no, count(*) as times
     from prefixes
+    where shingle in (select common.shingle from common)
     group by shingle
     qualify rank() over (order by count(*) desc) <= ${most}
 )

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from hashlib import sha256
@@ -11,11 +11,22 @@ from pathlib import Path
 import duckdb
 
 from talkhouse.export.export import check_output
+from talkhouse.ingest.progress import Progress, Silent
 from talkhouse.overlap.matches import create_matches, insert_examples
 from talkhouse.overlap.near import PAIRED, add_pairs, create_near, write_pairs
 from talkhouse.overlap.overlap_file import FORMAT, create_tables, kept_run, open_overlap, path_for, path_to_read, tables
+from talkhouse.overlap.quotations import create_templates
 from talkhouse.overlap.request import OverlapRequest, Unit
-from talkhouse.overlap.units import FAMILIES, SHORT, create_paths, create_places, create_turn_texts, create_units
+from talkhouse.overlap.units import (
+    FAMILIES,
+    SHORT,
+    TooManyPairs,
+    UnitFamily,
+    create_paths,
+    create_places,
+    create_turn_texts,
+    create_units,
+)
 from talkhouse.schema.errors import UsageError, closest, listed
 from talkhouse.schema.sql import identifier, insert, literal, quoted
 from talkhouse.schema.sql_files import sql_of
@@ -36,7 +47,7 @@ _OFTEN = 10
 """A text of fewer words that has more matches in a place is a phrase."""
 
 
-def overlap(warehouse: Path, request: OverlapRequest) -> Path:
+def overlap(warehouse: Path, request: OverlapRequest, progress: Progress | None = None) -> Path:
     """Write what stands in two places of a warehouse, and return the file.
 
     One that is there already, of the same warehouse, thresholds and units, keeps its matches; ``force`` computes them
@@ -62,6 +73,7 @@ def overlap(warehouse: Path, request: OverlapRequest) -> Path:
         previous = request.output or path_to_read(warehouse)
         is_there = not request.force and request.pairs is None and _fits(previous, print_of_warehouse, request)
         part = folder / output.name
+        templates: Mapping[str, int] = ((is_there and kept_run(previous)) or {}).get("templates", {})
         if is_there:
             shutil.copyfile(previous, part)
             open_overlap(part).close()  # the copy is what is checked, whatever becomes of the file meanwhile
@@ -77,10 +89,10 @@ def overlap(warehouse: Path, request: OverlapRequest) -> Path:
             con.execute(f"use {_WORK}")
             if Unit.CONTEXT in request.units:
                 create_paths(con, database, opened_warehouse.catalogue.views)
-            _compare(con, database, request)
+            templates = _compare(con, database, request, progress or Silent())
         if against:
             insert_examples(con, database, _RESULT)
-        _insert_run(con, request, against, print_of_warehouse)
+        _insert_run(con, request, against, print_of_warehouse, templates)
         opened_warehouse.check_complete()
         con.execute(f"checkpoint {_RESULT}")
         con.execute(f"detach {_RESULT}")
@@ -126,6 +138,7 @@ def _fits(path: Path, fingerprint_of_warehouse: str, request: OverlapRequest) ->
         "contains": float(request.contains),
         "compared": [str(unit) for unit in Unit if unit in request.units],
         "talkhouse_version": version(),
+        "format": FORMAT,
     }
     run = kept_run(path)
     return run is not None and wanted == {name: run[name] for name in wanted}
@@ -150,7 +163,12 @@ def _create_against(con: duckdb.DuckDBPyConnection, names: Sequence[str]) -> lis
     return sorted(chosen)
 
 
-def _compare(con: duckdb.DuckDBPyConnection, database: str, request: OverlapRequest) -> None:
+def _compare(
+    con: duckdb.DuckDBPyConnection, database: str, request: OverlapRequest, progress: Progress
+) -> dict[str, int]:
+    """Compare all units; return how many texts are templates by each unit that has too many pairs for its own."""
+    templates = dict[str, int]()
+    progress.begin("reading texts")
     con.execute(sql_of(__file__, "work_tables"))
     if {"turn", "context", "dialogue"} & {*request.units}:
         create_turn_texts(con, database)
@@ -160,16 +178,42 @@ def _compare(con: duckdb.DuckDBPyConnection, database: str, request: OverlapRequ
         if units:
             create_units(con, database, units)
             con.execute(sql_of(__file__, "counts", short=SHORT))
-            names = " and ".join(units)
-            create_near(con, request.threshold, family.shingle, names)
-            for unit in units:
-                if request.pairs is not None and unit in PAIRED:
-                    add_pairs(con, unit)
-            create_matches(con, request.contains, names)
-            for name, kind in _relations(con):
-                if name not in existing:
-                    con.execute(f"drop {kind} {quoted(name)}")
+            of_units = {name for name, _ in _relations(con)}
+            try:
+                con.execute(sql_of(__file__, "no_templates"))
+                _find_matches(con, request, family, units, progress)
+            except TooManyPairs:
+                _drop_others(con, of_units)
+                number = create_templates(con)
+                _find_matches(con, request, family, units, progress, has_templates=True)
+                templates[" and ".join(units)] = number
+            _drop_others(con, existing)
+    progress.begin("writing what was found")
     con.execute(sql_of(__file__, "overlap_rows", result=_RESULT, short=SHORT, stereotype=_STEREOTYPE, often=_OFTEN))
+    return templates
+
+
+def _find_matches(
+    con: duckdb.DuckDBPyConnection,
+    request: OverlapRequest,
+    family: UnitFamily,
+    units: Sequence[str],
+    progress: Progress,
+    *,
+    has_templates: bool = False,
+) -> None:
+    names = " and ".join(units)
+    create_near(con, request.threshold, family.shingle, names, progress, has_templates=has_templates)
+    create_matches(con, request.contains, names, progress)
+    for unit in units:
+        if request.pairs is not None and unit in PAIRED:
+            add_pairs(con, unit)
+
+
+def _drop_others(con: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
+    for name, kind in _relations(con):
+        if name not in names:
+            con.execute(f"drop {kind} {quoted(name)}")
 
 
 def _relations(con: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
@@ -182,7 +226,13 @@ select table_name, 'table' from duckdb_tables() where database_name = current_da
     return rows.fetchall()
 
 
-def _insert_run(con: duckdb.DuckDBPyConnection, request: OverlapRequest, against: list[str], fingerprint: str) -> None:
+def _insert_run(
+    con: duckdb.DuckDBPyConnection,
+    request: OverlapRequest,
+    against: list[str],
+    fingerprint: str,
+    templates: Mapping[str, int],
+) -> None:
     sums = sha256()
     for table in tables():
         if table != "run":
@@ -191,7 +241,7 @@ def _insert_run(con: duckdb.DuckDBPyConnection, request: OverlapRequest, against
     values = (
         *(FORMAT, float(request.threshold), float(request.contains)),
         *([str(unit) for unit in Unit if unit in request.units], against, fingerprint),
-        *(version(), duckdb.__version__, sums.hexdigest()),
+        *(version(), duckdb.__version__, sums.hexdigest(), templates),
     )
     insert(con, f"{_RESULT}.main.run", [values])
 

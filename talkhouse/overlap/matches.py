@@ -4,22 +4,23 @@ from fractions import Fraction
 
 import duckdb
 
+from talkhouse.ingest.progress import Progress
 from talkhouse.overlap.overlap_file import KINDS
 from talkhouse.overlap.quotations import best, create_quotations, lowest
 from talkhouse.schema.sql_files import sql_of
 
 
-def create_matches(con: duckdb.DuckDBPyConnection, contains: Fraction, units: str) -> None:
+def create_matches(con: duckdb.DuckDBPyConnection, contains: Fraction, units: str, progress: Progress) -> None:
     """Add the matches of a family to ``rows``, where its ``near`` is there; QueryFailed names the ``units``."""
     lowest(con, "text_lowest", "text_no", "holders")
     lowest(con, "form_lowest", "form_no", "form_holders")
     con.execute(sql_of(__file__, "alike"))
     pairs = "select form_no, other_form_no as met_no, shared, total, shared / total as score from near"
     con.execute("create view form_lowest_met as select * rename (form_no as met_no) from form_lowest")
-    best(con, "near_best", pairs, "met_no", "form_lowest_met")
+    best(con, "create table near_best as", pairs, "met_no", "form_lowest_met")
     con.execute(sql_of(__file__, "near_matches"))
     con.execute(sql_of(__file__, "met"))
-    create_quotations(con, contains, units)
+    create_quotations(con, contains, units, progress)
     con.execute(sql_of(__file__, "rows"))
 
 

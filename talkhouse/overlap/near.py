@@ -12,6 +12,8 @@ import duckdb
 
 from talkhouse.escaping import visible
 from talkhouse.export.export import write_rows
+from talkhouse.ingest.progress import Progress
+from talkhouse.overlap.quotations import MOST_TEXTS
 from talkhouse.overlap.units import runs, too_many
 from talkhouse.schema.errors import QueryFailed
 from talkhouse.schema.sql_files import sql_of
@@ -27,14 +29,25 @@ _SHOWN = 3
 """Of the shingles in which most of them meet."""
 
 
-def create_near(con: duckdb.DuckDBPyConnection, threshold: Fraction, shingle: int, units: str) -> None:
+def create_near(
+    con: duckdb.DuckDBPyConnection,
+    threshold: Fraction,
+    shingle: int,
+    units: str,
+    progress: Progress,
+    *,
+    has_templates: bool = False,
+) -> None:
     """Create ``near``: pairs of forms, each in both directions, with shared and total shingles.
 
-    ``units`` names what the forms are of in the error. Raises QueryFailed for too many pairs, before they are made.
+    ``units`` names what the forms are of. With templates, a pair shares something else, too: a shingle or run of
+    tokens that few texts have. Raises TooManyPairs before they are made.
     """
     p, q = threshold.numerator, threshold.denominator
     prefix = _ceiling(f"{p} * size", q)
     con.execute(sql_of(__file__, "near_prefixes", runs=runs("form", shingle), shingle=shingle, needed=prefix))
+    if has_templates:
+        con.execute(sql_of(__file__, "near_templates", most=MOST_TEXTS))
     ((meetings,),) = con.execute("""
 select coalesce(sum(times * (times - 1) // 2), 0)
 from (select count(*) as times from prefixes group by shingle)
@@ -45,12 +58,14 @@ from (select count(*) as times from prefixes group by shingle)
     needed = _ceiling(f"{p} * (one.size + other.size)", p + q)
     con.execute("create table candidates (form_no bigint, other_form_no bigint, sizes bigint)")
     parts = 1 + meetings // _AT_ONCE
+    progress.begin(f"{units}: near texts", records=parts, unit="parts")
     for part in range(parts):
-        con.execute(sql_of(__file__, "near_candidates", p=p, q=q, needed=needed, parts=parts, part=part))
+        con.execute(sql_of(__file__, "near_candidates", p=p, q=q, both=p + q, needed=needed, parts=parts, part=part))
         ((pairs, sizes),) = con.execute("select count(*), coalesce(sum(sizes), 0) from candidates").fetchall()
         if sizes > MOST_COMPARED:
             most = f"at most {MOST_COMPARED:,} runs of {shingle} tokens to compare in all pairs"
             _stop(con, shingle, units, most, f"{sizes:,} in {pairs:,} pairs or more")
+        progress.advance(1)
     con.execute(sql_of(__file__, "near", p=p, q=q))
 
 
@@ -59,7 +74,7 @@ def _ceiling(number: str, divisor: int) -> str:
 
 
 def _stop(con: duckdb.DuckDBPyConnection, shingle: int, units: str, most: str, found: str) -> NoReturn:
-    """Raise QueryFailed where prefixes meet too often: a template that is said in thousands of variants."""
+    """Raise TooManyPairs where prefixes meet too often: a template that is said in thousands of variants."""
     hashes = ", ".join(f"hash(part[{place + 1}])" for place in range(shingle))
     query = sql_of(__file__, "commonest_parts", most=_SHOWN, inner=shingle - 2, last=shingle - 1, hashes=hashes)
     commonest = con.execute(query).fetchall()

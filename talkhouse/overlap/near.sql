@@ -1,5 +1,7 @@
 drop table prefixes;
 
+drop table sketches;
+
 create table lists as
 select form_no, any_value(size) as size, list(shingle) as common from common group by form_no;
 

@@ -26,3 +26,16 @@ from (
     from common
 )
 where place <= size - ${needed} + 1;
+
+-- How far two sets are apart at least, at a glance: each shingle turns one of 256 bits over, so that as many bits
+-- differ at most as shingles stand in one of the two alone.
+create table sketches as
+select
+    form_no,
+    count(*) as shingles,
+    coalesce(bit_xor(bit) filter (where word = 0), 0::ubigint) as word_0,
+    coalesce(bit_xor(bit) filter (where word = 1), 0::ubigint) as word_1,
+    coalesce(bit_xor(bit) filter (where word = 2), 0::ubigint) as word_2,
+    coalesce(bit_xor(bit) filter (where word = 3), 0::ubigint) as word_3,
+from (select form_no, (shingle >> 6) & 3 as word, 1::ubigint << (shingle & 63) as bit from common)
+group by form_no;

@@ -41,14 +41,16 @@ ENDING = ".overlap.duckdb"
 SCHEMA = "overlap"
 """The name in SQL that it is attached under."""
 
-FORMAT = 1
-"""Number of the format."""
+FORMAT = 2
+"""Number of the format; 1 had no ``run.templates``."""
 
 KINDS = ("same", "exact", "normalised", "near", "contains")
 """From the closest; the first that holds is a match's kind."""
 
+_COUNTS = "coalesce(list_min(map_values({0})), 0) >= 0 and list_count(map_values({0})) = cardinality({0})"
+
 _VALUES: Values = {
-    "run": {SHARE: ["threshold", "contains"], FULL: ["compared", "against"]},
+    "run": {SHARE: ["threshold", "contains"], FULL: ["compared", "against"], _COUNTS: ["templates"]},
     "places": {SOME: ["place", "corpus_id"]},
     "units": {one_of(Unit): ["unit"], SOME: ["place"], POSITIVE: ["units"], COUNT: ["owners", "short_units"]},
     "matches": {
@@ -155,7 +157,10 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
             next_step="upgrade Talkhouse, or move the file away",
         )
     for table, declared in tables().items():
-        if stored.get(table) != {column: kind.upper() for column, (kind, _) in declared.columns.items()}:
+        wanted = {column: kind.upper() for column, (kind, _) in declared.columns.items()}
+        if number == 1 and table == "run":
+            del wanted["templates"]
+        if stored.get(table) != wanted:
             raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
 
 

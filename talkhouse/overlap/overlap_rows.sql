@@ -25,7 +25,7 @@ select
     rows.shared / rows.total as similarity,
     rows.matches,
     rows.unit <> 'persona' and rows.kind <> 'same' and (
-        rows.words < ${short} or rows.words < ${stereotype} and rows.matches > ${often}
+        rows.words < ${short} or rows.words < ${stereotype} and rows.matches > ${often} or rows.is_template
     ) as is_phrase,
 from rows
 inner join places as here on here.place_no = rows.place_no

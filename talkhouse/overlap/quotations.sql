@@ -17,7 +17,8 @@ semi join (
     inner join form_owners using (form_no)
     group by run
     having min(lowest) < max(highest)
-) as several on several.run = form_runs.run;
+) as several on several.run = form_runs.run
+anti join templates on templates.run = form_runs.run;
 
 drop table form_runs;
 

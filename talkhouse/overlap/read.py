@@ -31,6 +31,8 @@ class OverlapSummary:
     matrix: list[dict[str, Any]]
     verdicts: list[dict[str, Any]]
     """By corpus, task, publisher's release and split, how many examples there are, and how many of each verdict."""
+    templates: dict[str, int]
+    """How many texts were taken as templates, by units whose pairs were too many; empty: all pairs were compared."""
     worst: list[dict[str, Any]]
     """Some of the worst examples, of a dialogue each: with unit, dialogue_id, turn_index and those of the match."""
 
@@ -47,12 +49,20 @@ def read_from(con: duckdb.DuckDBPyConnection, *, worst: int = 0) -> OverlapSumma
     matrix = dicts(con.execute(f"from ({sql_of(__file__, 'matrix')}) order by unit, place, other_unit, other_place"))
     for row in matrix:
         del row["share"]
-    query = "select warehouse_fingerprint, threshold, contains, against from main.run"
-    ((fingerprint, threshold, contains, against),) = con.execute(query).fetchall()
+    (run,) = dicts(con.execute("from main.run"))
     counts = ", ".join(f"count(*) filter (verdict = '{verdict}') as {verdict}" for verdict in VERDICTS)
     verdicts = dicts(con.execute(sql_of(__file__, "verdicts", counts=counts)))
     some = _worst(con, worst) if worst else []
-    return OverlapSummary(fingerprint, threshold, contains, against, matrix, verdicts, some)
+    return OverlapSummary(
+        run["warehouse_fingerprint"],
+        run["threshold"],
+        run["contains"],
+        run["against"],
+        matrix,
+        verdicts,
+        run.get("templates", {}),
+        some,
+    )
 
 
 _FEW = 3

@@ -13,6 +13,7 @@ select
     met.shared,
     met.total,
     met.matches,
+    forms.form_no in (from template_forms),
 from units
 inner join forms on forms.form_no = units.form_no
 inner join met on met.owner_no = units.owner_no and met.text_no = units.text_no
@@ -37,6 +38,7 @@ select
     1,
     1,
     coalesce(met.matches, 0),
+    forms.form_no in (from template_forms),
 from units
 inner join forms on forms.form_no = units.form_no
 inner join owner_places as here on here.owner_no = units.owner_no

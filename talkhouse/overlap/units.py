@@ -43,9 +43,13 @@ def runs(form: str, length: int) -> str:
     return f"list_transform([{hashed}], lambda hashes: {distinct})[1]"
 
 
-def too_many(units: str, most: str, found: str, option: str) -> QueryFailed:
-    """Return the error of texts that are so many variants of some that their pairs can't all be compared."""
-    return QueryFailed(
+class TooManyPairs(QueryFailed):
+    """Texts are so many variants of some that their pairs can't all be compared."""
+
+
+def too_many(units: str, most: str, found: str, option: str) -> TooManyPairs:
+    """Return the error of too many pairs; a higher ``option`` would leave fewer."""
+    return TooManyPairs(
         f"too many texts begin to look alike to compare all pairs of them: unit {units}",
         expected=most,
         found=found,

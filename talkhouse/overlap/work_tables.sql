@@ -10,7 +10,8 @@ create table rows (
     kind varchar,
     shared bigint,
     total bigint,
-    matches bigint
+    matches bigint,
+    is_template boolean
 );
 
 create table pairs_of_units (

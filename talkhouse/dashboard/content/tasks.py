@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from talkhouse.dashboard import download, links, overlap, warehouse
+from talkhouse.dashboard import download, links, overlap, task_table, warehouse
 from talkhouse.dashboard.examples import (
     Choice,
     ExampleTask,
@@ -26,11 +26,12 @@ from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.escaping import visible
 from talkhouse.schema.sql import identifier, literal
 
+_SHOWN = ("One by one", "Table")
 _MEANINGS = "select label, meaning from main.labels where scheme = $scheme and meaning is not null"
 
 
 def page() -> None:
-    """Draw the choice of a task and its examples, then one of them."""
+    """Draw the choice of a task and its examples, then one of them or a table."""
     st.title("Tasks", anchor=False)
     opened = warehouse.current()
     names = task_names(opened)
@@ -46,6 +47,11 @@ def page() -> None:
     st.caption(plain(chosen.comment))
     if not count:
         st.info("No example matches this selection.")
+        return
+    shown = st.segmented_control("Show", _SHOWN, default=_SHOWN[0], required=True, key="task_show", bind="query-params")
+    if shown == "Table":
+        task_table.draw(opened, chosen, choice, of, count)
+        download.draw(*_rows(chosen, choice, opened))
         return
     position = _position(count)
     row = example(opened, chosen, choice, position, of)

@@ -241,3 +241,32 @@ def test_an_example_leads_to_its_turn(con: duckdb.DuckDBPyConnection) -> None:
     row = by_sql(con, BREAKDOWN, ("release", "split", "example_index"))[2]
     (address,) = (button.proto.url for button in page.get("link_button") if button.proto.label == "The dialogue")
     assert address == links.read(row["dialogue_id"], row["turn_index"])
+
+
+@pytest.mark.usefixtures("served")
+def test_a_table_is_sorted_filtered_and_says_what_each_column_holds(con: duckdb.DuckDBPyConnection) -> None:
+    def cells(page: AppTest, column: int) -> list[str]:
+        assert not page.exception
+        lines = re.findall("<tr>(<td.*?)</tr>", html(page), re.DOTALL)
+        return [unescape(re.sub("<[^>]*>", "", re.findall("<td.*?</td>", line, re.DOTALL)[column])) for line in lines]
+
+    name, grain = "dbdc3.breakdown_detection", ("release", "split", "example_index")
+    page = draw("tasks", task=name, task_show="Table")
+    rows = by_sql(con, name, grain)
+    heads = re.findall("<th scope=.*?</th>", html(page), re.DOTALL)
+    titles = [re.findall(">([^<]*)<", head)[0] for head in heads]
+    assert {*titles} == {"Open", *rows[0]}
+    at = titles.index("utterance")
+    assert cells(page, at) == [row["utterance"] for row in rows[:20]]
+    page.selectbox(key="sort_by").select("turn_index").run()
+    page.toggle(key="descending").set_value(True).run()
+    wanted = by_sql(con, name, ("turn_index desc", *grain))
+    assert cells(page, at) == [row["utterance"] for row in wanted[:20]]
+    page.selectbox(key="filter_by").select("utterance").run()
+    page.text_input(key="contains").set_value("100%_'").run()
+    assert [info.value for info in page.info] == ["No example contains this."]
+    page.text_input(key="contains").set_value("WHAT").run()
+    assert cells(page, at) == [row["utterance"] for row in wanted if "what" in row["utterance"].lower()][:20]
+    share = sum(row["split"] == "eval" for row in rows) / len(rows)
+    assert f"<span>eval</span> <b>{share:.0%}</b>" in heads[titles.index("split")]
+    assert f"0 to {max(len(row['utterance']) for row in rows)} letters" in heads[at]

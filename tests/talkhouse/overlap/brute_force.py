@@ -1,7 +1,7 @@
 """What an overlap has to be, by comparing all pairs in plain Python; slow, and written from the definitions alone."""
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -109,7 +109,18 @@ def units_of(con: duckdb.DuckDBPyConnection) -> list[Unit]:
     return [unit for unit in found if unit.text]
 
 
-def matches(con: duckdb.DuckDBPyConnection, threshold: Fraction, contains: Fraction) -> list[dict[str, Any]]:
+def templates(units: list[Unit], most: int) -> set[tuple[str, ...]]:
+    """Return the shingles and runs of 8 tokens that are in more texts than that."""
+    forms = {tuple(_tokens(unit.text)) for unit in units}
+    size = _SHINGLE[units[0].unit]
+    counts = Counter(run for form in forms for run in _runs([*form], size) | _runs([*form], 8))
+    return {run for run, number in counts.items() if number > most}
+
+
+def matches(
+    con: duckdb.DuckDBPyConnection, threshold: Fraction, contains: Fraction, most_texts: int | None = None
+) -> list[dict[str, Any]]:
+    """With ``most_texts``, what is in more of them is a template's."""
     owners = places_of(con)
     standing: dict[tuple[str, str], list[Unit]] = defaultdict(list)
     thing = {"turn": "dialogue", "context": "dialogue"}
@@ -117,12 +128,21 @@ def matches(con: duckdb.DuckDBPyConnection, threshold: Fraction, contains: Fract
         for place in owners.get((thing.get(unit.unit, unit.unit), unit.owner), ()):
             standing[unit.unit, place].append(unit)
     found = []
+    said_often = {
+        kind: templates(
+            [unit for (other, _), units in standing.items() if other in compared for unit in units], most_texts
+        )
+        if most_texts
+        else set()
+        for kind, compared in _COMPARED.items()
+    }
     for (kind_of_unit, place), mine in standing.items():
         for (other_kind, other_place), others in standing.items():
             if other_kind in _COMPARED[kind_of_unit]:
                 for unit in mine:
                     is_here = other_place != place and unit in others
-                    row = _best(unit, other_kind, others, threshold, contains, is_here=is_here)
+                    often = said_often[kind_of_unit]
+                    row = _best(unit, other_kind, others, threshold, contains, often, is_here=is_here)
                     if row:
                         found.append({"place": place, "other_place": other_place, **row})
     return found
@@ -138,7 +158,14 @@ def _tokens(text: str) -> list[str]:
 
 
 def _best(
-    unit: Unit, other_kind: str, units: list[Unit], threshold: Fraction, contains: Fraction, *, is_here: bool
+    unit: Unit,
+    other_kind: str,
+    units: list[Unit],
+    threshold: Fraction,
+    contains: Fraction,
+    said_often: set[tuple[str, ...]],
+    *,
+    is_here: bool,
 ) -> dict[str, Any] | None:
     mine = _tokens(unit.text)
     others = [other for other in units if (other.owner, other.unit == unit.unit) != (unit.owner, True)]
@@ -153,13 +180,15 @@ def _best(
             shared, total = len(first & two), len(first | two)
             if not total or Fraction(shared, total) < threshold:
                 continue
+            if not (first & two | _runs(mine, 8) & _runs(its, 8)) - said_often:
+                continue
             kind = "near"
         count += 1
         options.append((_KINDS.index(kind), -Fraction(shared, total), _order(other), other, kind, shared, total))
     if is_here:
         options = [(0, Fraction(-1), _order(unit), unit, "same", 1, 1)]
     if not options and (runs := _runs(mine, 8)):
-        held = {other: runs & _runs(_tokens(other.text), 8) for other in others}
+        held = {other: runs & _runs(_tokens(other.text), 8) - said_often for other in others}
         there = set().union(*held.values()) if held else set()
         if Fraction(len(there), len(runs)) >= contains:
             witness = min(held, key=lambda other: (-len(held[other]), _order(other)))
@@ -168,7 +197,7 @@ def _best(
         return None
     *_, other, kind, shared, total = min(options, key=lambda option: option[:3])
     number = words(unit.text)
-    is_short = number < 5 or (number < 13 and count > 10)
+    is_short = number < 5 or (number < 13 and count > 10) or set() < _runs(mine, 8) <= said_often
     return {
         "unit": unit.unit,
         "owner": unit.owner,

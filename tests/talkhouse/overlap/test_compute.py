@@ -45,6 +45,59 @@ def summed(path: Path) -> str:
         return str(con.execute("select rows_sha256 from run").fetchall()[0][0])
 
 
+def with_templates(path: Path, rng: random.Random) -> dict[str, str]:
+    """Add dialogues that fill templates, and some with a word changed; return which is the original of which."""
+    slots = ["parcel", "refund", "lamp", "invoice", "keyboard", "ticket"]
+    planted = {}
+    with duckdb.connect(path) as con:
+
+        def add(dialogue_id: str, turns: list[str]) -> None:
+            for index, text in enumerate(turns):
+                con.execute(DATA["a_turn"], [dialogue_id, index, text])
+            con.execute(DATA["a_record"], [dialogue_id, dialogue_id.split(":")[0], len(planted)])
+
+        for number in range(90):
+            turns = [
+                template.format(rng.choice(slots), rng.choice(slots))
+                for template in rng.sample(DATA["templates"], rng.choice([1, 3, 4]))
+            ]
+            add(f"harbour:chat{number}", turns)
+            if number % 9 == 0 and len(turns) > 1:
+                planted[f"quay_logs:chat{number}"] = f"harbour:chat{number}"
+                add(f"quay_logs:chat{number}", [*turns[:-1], turns[-1].replace(" the ", " my ", 1)])
+    return planted
+
+
+@pytest.mark.parametrize("seed", OF_LANES)
+def test_templates_are_no_evidence_where_all_pairs_are_too_many(
+    seed: int, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = invent(sample, tmp_path / "w.duckdb", seed, dialogues=20)
+    planted = with_templates(path, random.Random(seed))  # noqa: S311
+    threshold = (SEVEN, Fraction(1, 2), Fraction(14, 25), Fraction(3, 5))[seed % 4]
+    all_pairs = overlap(path, OverlapRequest(["harbour"], threshold, SEVEN, output=tmp_path / "all.duckdb"))
+    assert read(all_pairs).templates == {}
+    for module in (near, quotations):
+        monkeypatch.setattr(module, "MOST_TEXTS", 3)
+    monkeypatch.setattr(near, "MOST_MEETINGS", 2_500)
+    few_pairs = overlap(path, OverlapRequest(["harbour"], threshold, SEVEN))
+    assert {*read(few_pairs).templates} >= {"turn and candidate", "dialogue"}
+    assert read(overlap(path, OverlapRequest(["quay_logs"], threshold, SEVEN))).templates == read(few_pairs).templates
+    with duckdb.connect(few_pairs) as found, duckdb.connect(path, read_only=True) as con:
+        got = {key: row for key, row in rows(found, "matches").items() if key[0] in ("turn", "candidate", "dialogue")}
+        wanted = brute_force.matches(con, threshold, SEVEN, 3)
+    keyed = {tuple(row[name] for name in KEYS["matches"]): row for row in wanted}
+    keyed = {key: row for key, row in keyed.items() if key[0] in ("turn", "candidate", "dialogue")}
+    assert got.keys() == keyed.keys()
+    assert [{name: got[key][name] for name in row} for key, row in keyed.items()] == [*keyed.values()]
+    assert planted
+    for owner, original in planted.items():
+        match = got["dialogue", "quay_logs/all", owner, None, "dialogue", "harbour/all"]
+        assert (match["other_owner"], match["kind"], match["is_phrase"]) == (original, "near", False)
+    shown = run("overlap", "--against", "quay_logs", "--threshold", float(threshold), "--db", path).stdout
+    assert "texts are nothing else" in " ".join(shown.split())
+
+
 @pytest.mark.parametrize("seed", OF_LANES)
 def test_every_match_of_a_plain_computation_is_found_and_no_other(seed: int, sample: Path, tmp_path: Path) -> None:
     path = invent(sample, tmp_path / "w.duckdb", seed)
@@ -176,6 +229,11 @@ def test_each_warehouse_of_a_folder_has_a_file_and_an_older_one_is_read_where_it
     assert "it is of another warehouse, or this one has changed" in run("sql", query, "--db", other).stderr
     overlap(invented, OverlapRequest())
     assert older.read_bytes() == before
+    with duckdb.connect(first) as con:
+        con.execute("alter table run drop column templates; update run set format = 1, rows_sha256 = 'older'")
+    assert read(first).templates == {}
+    assert summed(first) == "older"
+    assert summed(overlap(invented, OverlapRequest())) != "older"
 
 
 @pytest.mark.slow
