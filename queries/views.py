@@ -27,7 +27,7 @@ _OF_TASKS = ("split", "standard_split", "example_index", "dialogue_id", "native_
 
 _MEANINGS = {
     "is_default": "True in the default publication of the dialogue, the first of the publisher's releases that has it; "
-    "always true in a corpus that was published once. Views of one split have only these rows.",
+    "always true in a corpus that was published once. Views of one split have only these rows."
 }
 """Columns that mean the same in the view of every task, and are in no table."""
 

@@ -326,11 +326,4 @@ def write_text(placeholder: str, text: str) -> bytes:
     return text.encode() if placeholder.endswith(LITERAL) else msgspec.json.encode(text)
 
 
-_KINDS = {
-    b"{": "an object",
-    b"[": "a list",
-    b"n": "null",
-    b'"': "a text",
-    b"t": "a boolean",
-    b"f": "a boolean",
-}
+_KINDS = {b"{": "an object", b"[": "a list", b"n": "null", b'"': "a text", b"t": "a boolean", b"f": "a boolean"}

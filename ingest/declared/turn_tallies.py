@@ -115,10 +115,7 @@ class TurnTallies:
             details.insert(0, f"{empty:,} of {turns:,} turns have no text at {path}; here the first")
         if details:
             first = self._first("turns_without_text", "messages_left_out")
-            yield (
-                first,
-                ReaderFinding(NO_TEXT, "; ".join(details), pointer=self._tallies[first].first_without_text),
-            )
+            yield (first, ReaderFinding(NO_TEXT, "; ".join(details), pointer=self._tallies[first].first_without_text))
         members = list(self._like_texts())
         if members:
             detail = f"in extra alone, and like a text: {', '.join(members[:_MOST_NAMED])}"

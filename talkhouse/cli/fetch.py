@@ -227,11 +227,7 @@ def make_command(
     if folder is None and not dry_run:
         raise UsageError("--output is missing", next_step="name a new folder: --output DIR")
     options = MakeOptions(
-        sites=sites,
-        thresholds=dict(map(_threshold, thresholds)),
-        negatives=_negatives(negatives),
-        seed=seed,
-        jobs=jobs,
+        sites=sites, thresholds=dict(map(_threshold, thresholds)), negatives=_negatives(negatives), seed=seed, jobs=jobs
     )
     outputs = nullcontext() if folder is None or dry_run else atomic_folder(folder)
     with outputs as private, ProgressBar() as progress, _inputs_read(inputs):

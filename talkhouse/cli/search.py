@@ -44,10 +44,7 @@ _HIT_LINES = 4
 )
 @options.model
 @click.option(
-    "--in",
-    "kind",
-    type=click.Choice(_KINDS),
-    help="With --rank and --like: only texts of this kind. Default: all.",
+    "--in", "kind", type=click.Choice(_KINDS), help="With --rank and --like: only texts of this kind. Default: all."
 )
 @options.corpus
 @click.option("--role", metavar="ROLE", help="Only turns of this role: user, system ...")

@@ -40,10 +40,7 @@ def pages() -> dict[str, list[st.Page]]:
         st.Page(ask.page, title="Ask", icon=":material/help:", url_path="ask"),
         st.Page(sql.page, title="SQL", icon=":material/database:", url_path="sql"),
         st.Page(
-            lambda: bookmarks.page(sections),
-            title="Bookmarks",
-            icon=":material/bookmarks:",
-            url_path=bookmarks.PAGE,
+            lambda: bookmarks.page(sections), title="Bookmarks", icon=":material/bookmarks:", url_path=bookmarks.PAGE
         ),
         st.Page(about.page, title="About", icon=":material/info:", url_path="about"),
     ]

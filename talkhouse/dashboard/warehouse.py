@@ -175,9 +175,7 @@ def limited(
         if not stopped.is_set():
             raise
         raise QueryFailed(
-            "the query took too long and was stopped",
-            expected=f"an end within {seconds:g} s",
-            next_step=next_step,
+            "the query took too long and was stopped", expected=f"an end within {seconds:g} s", next_step=next_step
         ) from error
     finally:
         done.set()

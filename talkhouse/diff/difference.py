@@ -106,11 +106,7 @@ _IDENTIFYING = ("main.dialogues", "main.turns", "main.records")
 
 
 def difference(
-    sides: Sides,
-    wanted: Wanted = ALL,
-    *,
-    with_cells: bool = False,
-    on_step: Callable[[str], None] = lambda _: None,
+    sides: Sides, wanted: Wanted = ALL, *, with_cells: bool = False, on_step: Callable[[str], None] = lambda _: None
 ) -> Difference:
     """Compare two states; ``with_cells``: every cell that differs is stored in a table.
 

@@ -13,12 +13,7 @@ from talkhouse.system.atomic_output import atomic_file
 Words = list[tuple[str, str]]
 """Runs of a text: ``=`` for those in both, ``-`` for those only in the first, ``+`` only in the second."""
 
-_THINGS = {
-    "main.dialogues": "dialogue",
-    "main.records": "record",
-    "main.turns": "turn",
-    "main.personas": "persona",
-}
+_THINGS = {"main.dialogues": "dialogue", "main.records": "record", "main.turns": "turn", "main.personas": "persona"}
 """Tables whose rows are counted by name, in this order."""
 
 _PIECE = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)

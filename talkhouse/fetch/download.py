@@ -43,13 +43,7 @@ class Download:
     """One file on its way to ``part``."""
 
     def __init__(
-        self,
-        source: Source,
-        expected: Expected,
-        part: Path,
-        client: Client,
-        patience: Patience,
-        progress: Progress,
+        self, source: Source, expected: Expected, part: Path, client: Client, patience: Patience, progress: Progress
     ) -> None:
         self.moved: str | None = None
         """The address to which the file has moved for good."""

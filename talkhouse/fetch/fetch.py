@@ -102,12 +102,7 @@ def fetch(request: FetchRequest, progress: Progress, patience: Patience) -> Iter
 
 
 def _outcome(
-    wanted: WantedFile,
-    request: FetchRequest,
-    client: Client,
-    patience: Patience,
-    progress: Progress,
-    down: set[str],
+    wanted: WantedFile, request: FetchRequest, client: Client, patience: Patience, progress: Progress, down: set[str]
 ) -> Fetched | FetchFailed:
     source, places = wanted.source, request.places
     target, host = places.target(source.path), host_of(source.url)

@@ -95,11 +95,7 @@ def acquire_workspace(published: Path, *, wait: bool, on_wait: Callable[[str], N
     def say(holder: str) -> None:
         on_wait(f"waiting for another build of this warehouse ({holder})")
 
-    with (
-        ExitStack() as at_end,
-        locked_by_name(lock_file, published, taken, wait=wait, on_wait=say),
-        new_folder(folder),
-    ):
+    with ExitStack() as at_end, locked_by_name(lock_file, published, taken, wait=wait, on_wait=say), new_folder(folder):
         workspace = Workspace(published, folder, datetime.now(UTC), at_end)
         if published.exists():
             link_or_copy(published, workspace.old)

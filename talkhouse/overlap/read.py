@@ -167,10 +167,7 @@ def worst_matches(
     rank = f"list_position([{', '.join(map(repr, KINDS))}], kind)"
     order = f"{rank}, similarity desc, words desc, owner, turn_index"
     rows = dicts(
-        con.execute(
-            sql_of(__file__, "worst_matches", ranks=order, most=2 * number),
-            {**pair._asdict(), "kind": kind},
-        )
+        con.execute(sql_of(__file__, "worst_matches", ranks=order, most=2 * number), {**pair._asdict(), "kind": kind})
     )
     both = dict[frozenset[Any], dict[str, Any]]()
     for row in rows:

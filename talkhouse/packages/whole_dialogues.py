@@ -161,9 +161,7 @@ def with_notes(package: ExportPackage, notes: Sequence[NoteNow]) -> DialoguePack
             others += 1
     left_out = [f"left out: {counted(others, 'note')} whose text has changed, moved or is gone"] if others else []
     return replace(
-        package,
-        noted={name: tuple(those.values()) for name, those in noted.items()},
-        notes=(*package.notes, *left_out),
+        package, noted={name: tuple(those.values()) for name, those in noted.items()}, notes=(*package.notes, *left_out)
     )
 
 

@@ -97,11 +97,7 @@ def moved(place: int, found: Sequence[Found], *, is_end: bool) -> int:
 
 
 def opened_for(
-    path: Path,
-    personal: PersonalData,
-    *,
-    settings: Settings = NO_SETTINGS,
-    beside: Mapping[str, Path] = NOTHING_BESIDE,
+    path: Path, personal: PersonalData, *, settings: Settings = NO_SETTINGS, beside: Mapping[str, Path] = NOTHING_BESIDE
 ) -> AbstractContextManager[Warehouse]:
     """Open a warehouse whose texts go out, or the copy without personal data; as ``opened`` and ``opened_redacted``."""
     if personal is PersonalData.REDACT:

@@ -95,10 +95,7 @@ def replay(
     each corpus before it is written back; ``progress`` is about reading it again.
     """
     known = all_corpora(corpus_roots)
-    with (
-        explain_failures(path, memory_limit),
-        acquire_workspace(path, wait=wait, on_wait=progress.note) as workspace,
-    ):
+    with explain_failures(path, memory_limit), acquire_workspace(path, wait=wait, on_wait=progress.note) as workspace:
         with warehouse.connect(workspace.old, shown=path) as con:
             names = _quarantined(con, only)
             known = known.with_origins(kept_declarations(con))

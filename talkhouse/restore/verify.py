@@ -257,8 +257,4 @@ def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-_COMPARISONS: dict[str, _Compare] = {
-    ".json": _json,
-    **dict.fromkeys(JSON_LINES, _json_lines),
-    ".parquet": _parquet,
-}
+_COMPARISONS: dict[str, _Compare] = {".json": _json, **dict.fromkeys(JSON_LINES, _json_lines), ".parquet": _parquet}

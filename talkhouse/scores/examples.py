@@ -287,10 +287,7 @@ def _hashes(warehouse: Warehouse, task: str) -> list[TaskHash] | None:
 
 
 def _now(
-    warehouse: Warehouse,
-    run: dict[str, Any],
-    tasks: list[TaskHash] | None,
-    state_of: Callable[[str, str], Path | None],
+    warehouse: Warehouse, run: dict[str, Any], tasks: list[TaskHash] | None, state_of: Callable[[str, str], Path | None]
 ) -> Now:
     if tasks is None:
         return Now(ExamplesNow.UNKNOWN)

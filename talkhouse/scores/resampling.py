@@ -104,10 +104,7 @@ def _create_sums(
         "select part, dense_rank() over (order by means) - 1 as kind from "
         f"(select part, list((name, numerator, denominator) order by name) as means from {of_part} group by part)",
     )
-    sums = workspace.create(
-        "sums",
-        sql_of(__file__, "mean_sums", of_part=of_part, kinds=kinds),
-    )
+    sums = workspace.create("sums", sql_of(__file__, "mean_sums", of_part=of_part, kinds=kinds))
     workspace.drop([of_part])
     return kinds, sums
 

@@ -158,9 +158,4 @@ def turns_on_map(
         "turns": [turn for _, turn in always],
         "most": most,
     }
-    return dicts(
-        vectors.execute(
-            sql_of(__file__, "turns_on_map"),
-            values,
-        )
-    )
+    return dicts(vectors.execute(sql_of(__file__, "turns_on_map"), values))

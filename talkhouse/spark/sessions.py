@@ -30,11 +30,7 @@ _READY = 60.0
 _SMALL = 1_000_000
 """Rows of a lake up to which starting and planning takes Spark longer than the work."""
 
-_SETTINGS = {
-    "spark.app.name": "talkhouse lake",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
+_SETTINGS = {"spark.app.name": "talkhouse lake", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 _FOR_SMALL = {
     "spark.sql.adaptive.enabled": "false",

@@ -52,11 +52,7 @@ class Bundle:
 
 
 def write_bundle(
-    con: duckdb.DuckDBPyConnection,
-    output: Path,
-    db_path: PurePosixPath,
-    *,
-    force: bool = False,
+    con: duckdb.DuckDBPyConnection, output: Path, db_path: PurePosixPath, *, force: bool = False
 ) -> Bundle:
     """Write the dashboards of a warehouse to a zip archive; the same warehouse makes the same bytes.
 

@@ -125,7 +125,7 @@ ASKED = {
     "dialogue_id, role from main.participants inner join main.speakers using (speaker_id) where name = 'Ann' "
     "and corpus_id = 'bookclub' order by all": [("bookclub:t1", "host"), ("bookclub:t2", "host")],
     "native_id, what, words from bookclub.mentions inner join main.records using (record_id) order by all": [
-        *(("t1", "book", "The Garden"), ("t1", "part", "The end"), ("t1", "part", "the end")),
+        *(("t1", "book", "The Garden"), ("t1", "part", "The end"), ("t1", "part", "the end"))
     ],
     "split, native_id, answered, letter, label from penpals.tone order by split, example_index": [
         ("test", "007", None, "Is it late?", "calm"),

@@ -91,10 +91,7 @@ DOCUMENTS: dict[str, tuple[str, Texts]] = {
     "sharegpt": (
         _doc("sharegpt", 'system = "system"\n'),
         with_others(
-            {
-                "id": _ID,
-                "conversations": lists(with_others({"from": _FROM, "value": _TEXT}, {})),
-            },
+            {"id": _ID, "conversations": lists(with_others({"from": _FROM, "value": _TEXT}, {}))},
             {"system": _TEXT | st.just("null"), **_ABOUT},
         ),
     ),
@@ -185,11 +182,7 @@ def rows(draw: st.DrawFn) -> Invented:
     files = draw(record_files(ROW))
     if draw(st.booleans()):
         files["t.csv"] = draw(csv_of())
-    return Invented(
-        TURNS,
-        files,
-        {"usual.json": json.dumps([dict.fromkeys(_ROW, "1")]).encode()},
-    )
+    return Invented(TURNS, files, {"usual.json": json.dumps([dict.fromkeys(_ROW, "1")]).encode()})
 
 
 _CELL = st.sampled_from(

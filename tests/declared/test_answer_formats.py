@@ -217,10 +217,7 @@ def extra_after(record: object, of: Preference = FORMAT) -> list[str]:
 def test_texts() -> None:
     record = {"chosen": "Seven minutes.", "prompt": "Eggs?", "rejected": "Ask a hen.", "score": 1.5}
     assert turns(record) == [("user", "Eggs?"), ("assistant", "Seven minutes.")]
-    assert candidates(record) == [
-        (1, 0, 0, "assistant", "Seven minutes."),
-        (1, 1, 0, "assistant", "Ask a hen."),
-    ]
+    assert candidates(record) == [(1, 0, 0, "assistant", "Seven minutes."), (1, 1, 0, "assistant", "Ask a hen.")]
     talk = read(FORMAT, record)
     assert [offered.is_gold for offered in talk.candidates] == [True, False]
     assert talk.response == 1

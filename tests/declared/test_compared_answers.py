@@ -210,8 +210,7 @@ def test_a_story_of_another_type_stays_and_loses_no_pair() -> None:
 def test_labels_stand_in_the_items_of_both_lists() -> None:
     labels = '[[annotations]]\nscheme = "kind"\nlabel = "kind"\non = "turn"\n'
     result = loaded(
-        COQA + labels,
-        {"questions": [{"input_text": "a", "kind": "p"}], "answers": [{"input_text": "b", "kind": "q"}]},
+        COQA + labels, {"questions": [{"input_text": "a", "kind": "p"}], "answers": [{"input_text": "b", "kind": "q"}]}
     )
     assert [(row.turn_index, row.label) for row in result.of(Annotation)] == [(0, "p"), (1, "q")]
 

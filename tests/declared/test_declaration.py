@@ -238,10 +238,7 @@ def test_a_name_means_the_first_table_that_has_it_in_this_format() -> None:
     assert from_options("x", "chat", ["roles.human=user"], title='"; drop table').roles == {"human": "user"}
 
 
-@pytest.mark.parametrize(
-    ("format_", "options", "message"),
-    DATA["a_mistake_names_its_option"],
-)
+@pytest.mark.parametrize(("format_", "options", "message"), DATA["a_mistake_names_its_option"])
 def test_a_mistake_names_its_option(format_: str, options: list[str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
         from_options("ferry_talk", format_, options)

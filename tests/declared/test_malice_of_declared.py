@@ -145,10 +145,7 @@ def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "change",
-    data_of(__file__)["a_warehouse_that_somebody_changed"],
-)
+@pytest.mark.parametrize("change", data_of(__file__)["a_warehouse_that_somebody_changed"])
 def test_a_warehouse_that_somebody_changed(change: str, unchanged: Path, tmp_path: Path) -> None:
     path = shutil.copyfile(unchanged, tmp_path / "w.duckdb")
     with duckdb.connect(path) as con:

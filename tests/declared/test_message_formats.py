@@ -197,10 +197,7 @@ def test_a_text_of_strings_and_objects_is_parts() -> None:
     _assert_comes_back(ROOM, record)
 
 
-@pytest.mark.parametrize(
-    "message",
-    data_of(__file__)["a_message_of_a_room_comes_back"],
-)
+@pytest.mark.parametrize("message", data_of(__file__)["a_message_of_a_room_comes_back"])
 def test_a_message_of_a_room_comes_back(message: str) -> None:
     _assert_comes_back(ROOM, _room(FIRST, message, FIRST))
 

@@ -260,10 +260,7 @@ ORDER = 'format = "dialogue"\n[dialogue]\nturns = "m"\n[turn]\nid = "id"\ntext =
 
 
 @slow
-@pytest.mark.parametrize(
-    ("places", "expected"),
-    data_of(__file__)["turns_are_put_in_order_by_numbers_and_times"],
-)
+@pytest.mark.parametrize(("places", "expected"), data_of(__file__)["turns_are_put_in_order_by_numbers_and_times"])
 def test_turns_are_put_in_order_by_numbers_and_times(places: list[Any], expected: str) -> None:
     result = talks(ORDER, a_json=[{"m": [{"t": text, "at": at} for text, at in zip("abc", places, strict=False)]}])
     assert "".join(texts(result)) == expected

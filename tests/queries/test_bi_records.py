@@ -179,7 +179,7 @@ LABELLED = [view for view in catalogue().views if view.label_column]
 def test_tasks_with_labels_say_so_in_their_heads() -> None:
     of_delidata = ("change_of_mind", "deliberation_type", "nonprobing_target", "outcome", "probing_target")
     assert {view.full_name for view in LABELLED} >= {
-        *("dbdc3.breakdown_detection", "mantis.intent_prediction", *(f"delidata.{name}" for name in of_delidata)),
+        *("dbdc3.breakdown_detection", "mantis.intent_prediction", *(f"delidata.{name}" for name in of_delidata))
     }
 
 

@@ -7,11 +7,5 @@ from talkhouse.ingest.corpora.mpchat.write import write, write_record
 from talkhouse.ingest.corpus import Corpus
 
 CORPUS = Corpus(
-    id="mpchat",
-    version=7,
-    **about(__file__),
-    splits=SPLITS,
-    read=read,
-    write=write,
-    write_record=write_record,
+    id="mpchat", version=7, **about(__file__), splits=SPLITS, read=read, write=write, write_record=write_record
 )

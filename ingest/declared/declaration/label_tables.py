@@ -18,10 +18,7 @@ _PATHS = ("label", "value", "annotator", "skip", "start", "end")
 _MAY_BE_ALL = ("label", "value", "annotator")
 _MAY_BE_SEVERAL = ("label", "value")
 _POSITION = "#"
-_ONLY = {
-    "documents": "it is for labels inside JSON; here a label is a column",
-    "rows": "it is for format = 'turns'",
-}
+_ONLY = {"documents": "it is for labels inside JSON; here a label is a column", "rows": "it is for format = 'turns'"}
 
 
 def annotations_of(whole: DeclarationTable, format_: Format, files: tuple[Files, ...]) -> tuple[Annotations, ...]:
@@ -55,12 +52,7 @@ def name_of(table: DeclarationTable, key: str, taken: Any) -> str:
 
 
 def _annotations(
-    whole: DeclarationTable,
-    table: DeclarationTable,
-    scheme: str,
-    format_: Format,
-    form: Form,
-    files: tuple[Files, ...],
+    whole: DeclarationTable, table: DeclarationTable, scheme: str, format_: Format, form: Form, files: tuple[Files, ...]
 ) -> Annotations:
     advice = {name: _ONLY[key.only] for name, key in known_tables()["annotations"].keys.items() if key.only}
     table.check_keys(fitting_keys("annotations", format_) or (), format_, advice)

@@ -181,10 +181,7 @@ def _name(token: _Token) -> str:
         return token.text
 
 
-_SYNTAX_PROBLEMS = {
-    "Illegal character '\\n'": "a text without its closing quote",
-    "Invalid value": "an invalid value",
-}
+_SYNTAX_PROBLEMS = {"Illegal character '\\n'": "a text without its closing quote", "Invalid value": "an invalid value"}
 _SYNTAX = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
 

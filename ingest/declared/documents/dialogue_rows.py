@@ -212,9 +212,7 @@ class DialogueRows:
         batches = [
             self._records(records, extra, location),
             ColumnBatch(
-                Dialogue,
-                {"corpus_id": self._corpus_id},
-                dialogues[["dialogue_id", "native_id", *_FACTS]].to_dict(),
+                Dialogue, {"corpus_id": self._corpus_id}, dialogues[["dialogue_id", "native_id", *_FACTS]].to_dict()
             ),
             *speakers.batches,
             ColumnBatch(Turn, {}, turns[[*Turn.__struct_fields__]].to_dict()),

@@ -407,10 +407,7 @@ class TreeFormat:
 
 
 def find_replies(
-    messages: Mapping[int, Message],
-    turn: TurnFields,
-    dialogue: ParsedDialogue,
-    skipped: Mapping[str, str | None] = {},
+    messages: Mapping[int, Message], turn: TurnFields, dialogue: ParsedDialogue, skipped: Mapping[str, str | None] = {}
 ) -> None:
     """Set the turns that messages reply to, by the ids of turns; ``messages``: turn index -> a turn's message.
 

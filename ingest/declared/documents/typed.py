@@ -256,11 +256,7 @@ class TypedRecords:
         there = turns["n"].unique()
         good = there.filter(~there.is_in(pl.concat([bad, turns["n"].filter(is_bad)]).implode())).implode()
         return Typed(
-            layout,
-            layouts,
-            records.filter(records["n"].is_in(good)),
-            turns.filter(turns["n"].is_in(good)),
-            self._list,
+            layout, layouts, records.filter(records["n"].is_in(good)), turns.filter(turns["n"].is_in(good)), self._list
         )
 
     def _with_times(

@@ -408,11 +408,7 @@ class FileRows:
 
     def _record_batch(self, dialogues: pl.DataFrame, facts: pl.DataFrame, extra: pl.Series) -> ColumnBatch:
         columns = dialogues.select(
-            "record_id",
-            "dialogue_id",
-            "native_id",
-            record_index=NUMBER,
-            source_pointer=pl.format("/{}", "line"),
+            "record_id", "dialogue_id", "native_id", record_index=NUMBER, source_pointer=pl.format("/{}", "line")
         ).with_columns(extra.alias("extra"))
         split = facts[SPLIT].fill_null(self._split) if SPLIT in facts.columns else None
         shared = {

@@ -35,12 +35,7 @@ inner join main.corpora using (corpus_id)
 order by corpora.title, release_index
 """
 
-_KINDS = {
-    "Lines": ChartKind.LINE,
-    "Bars": ChartKind.BAR,
-    "Heat map": ChartKind.HEATMAP,
-    "Table": ChartKind.TABLE,
-}
+_KINDS = {"Lines": ChartKind.LINE, "Bars": ChartKind.BAR, "Heat map": ChartKind.HEATMAP, "Table": ChartKind.TABLE}
 
 _FILTERS = ("corpus_id", "split")
 """Columns that may narrow every question, in addition to those of which its metric needs a single value."""

@@ -33,11 +33,7 @@ def page() -> None:
         first = profiled(Warehouse(con))
     ids = [*first, *(corpus_id for corpus_id in titles if corpus_id not in first)]
     chosen = st.selectbox(
-        "Corpus",
-        ids,
-        key="corpus",
-        bind="query-params",
-        format_func=lambda corpus_id: visible(titles[corpus_id]),
+        "Corpus", ids, key="corpus", bind="query-params", format_func=lambda corpus_id: visible(titles[corpus_id])
     )
     with st.spinner("Looking through the dialogues"):
         found = _profile(opened.connection, opened.version, str(chosen))

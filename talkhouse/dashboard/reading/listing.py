@@ -48,12 +48,7 @@ def draw_search(state: ReadState) -> None:
         state.draw(st.toggle, "regex", "Expression", help="A regular expression in RE2's syntax.")
         if state.text:
             state.draw(
-                st.number_input,
-                "neighbours",
-                "Turns around each",
-                min_value=0,
-                max_value=MOST_NEIGHBOURS,
-                width=140,
+                st.number_input, "neighbours", "Turns around each", min_value=0, max_value=MOST_NEIGHBOURS, width=140
             )
 
 

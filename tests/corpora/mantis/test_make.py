@@ -194,10 +194,7 @@ def test_a_damaged_dump_stops_with_its_place(tmp_path: Path, harm: Any, message:
         make([harm(talk(1).write(tmp_path / "travel"))], tmp_path / "made")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    data_of(__file__)["a_wrong_option_stops_before_anything"],
-)
+@pytest.mark.parametrize(("options", "message"), data_of(__file__)["a_wrong_option_stops_before_anything"])
 def test_a_wrong_option_stops_before_anything(tmp_path: Path, options: Any, message: str) -> None:
     folders = [talk(1).write(tmp_path / name) for name in ("travel", "gardening")]
     with pytest.raises(WrongInput, match=message):

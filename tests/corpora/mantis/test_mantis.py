@@ -380,10 +380,7 @@ def test_the_authors_intents_drift_along_the_rows(load: Load) -> None:
 # Views for BI tools, links and checks.
 
 
-@pytest.mark.parametrize(
-    ("text", "links"),
-    data_of(__file__)["links_are_found_once"],
-)
+@pytest.mark.parametrize(("text", "links"), data_of(__file__)["links_are_found_once"])
 def test_links_are_found_once(text: str, links: list[str], con: duckdb.DuckDBPyConnection) -> None:
     assert con.execute("select mantis.links(?)", [text]).fetchall() == [(links,)]
 

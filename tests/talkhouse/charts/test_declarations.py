@@ -104,10 +104,7 @@ def test_a_broken_dashboard_is_named_with_its_problem(tmp_path: Path, text: str,
         dashboards(files_in([tmp_path]))
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    data_of(__file__)["a_broken_metric_is_named_with_its_problem"],
-)
+@pytest.mark.parametrize(("text", "problem"), data_of(__file__)["a_broken_metric_is_named_with_its_problem"])
 def test_a_broken_metric_is_named_with_its_problem(tmp_path: Path, text: str, problem: str) -> None:
     files = {"tea/bi/metrics.toml": text, "tea/bi/dashboards/tea.toml": chart()}
     with pytest.raises(CatalogueError, match=rf"metrics\.toml: the declaration is broken[\s\S]*{problem}"):

@@ -63,10 +63,7 @@ def test_what_has_no_row_or_a_null_is_left_out(con: duckdb.DuckDBPyConnection, t
     assert [found.text for found in headlines(con, board, files)] == ["Of 3 words."]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "sql", "more", "problem"),
-    data_of(__file__)["a_broken_headline_is_named"],
-)
+@pytest.mark.parametrize(("sentence", "sql", "more", "problem"), data_of(__file__)["a_broken_headline_is_named"])
 def test_a_broken_headline_is_named(tmp_path: Path, sentence: str, sql: str, more: str, problem: str) -> None:
     with pytest.raises(CatalogueError, match=rf"tea\.toml: the declaration is broken[\s\S]*{problem}"):
         with_headlines(tmp_path, (sentence, sql, more))

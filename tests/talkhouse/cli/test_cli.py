@@ -102,10 +102,7 @@ def test_a_wrong_query_says_what_there_is(sample: Path) -> None:
     assert "speaker_id" in shown.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    data_of(__file__)["wrong_use_gets_one_clear_message"],
-)
+@pytest.mark.parametrize(("arguments", "code", "words"), data_of(__file__)["wrong_use_gets_one_clear_message"])
 def test_wrong_use_gets_one_clear_message(tmp_path: Path, arguments: list[str], code: int, words: list[str]) -> None:
     shown = run(*arguments, cwd=tmp_path)
     assert shown.returncode == code

@@ -220,10 +220,7 @@ def test_all_values_of_a_facet_are_a_link_away(read: Read, many: Path) -> None:
 # Search
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
-    first_quick(map(tuple, DATA["a_search_finds_what_the_command_finds"])),
-)
+@pytest.mark.parametrize(("text", "options"), first_quick(map(tuple, DATA["a_search_finds_what_the_command_finds"])))
 def test_a_search_finds_what_the_command_finds(read: Read, sample: Path, text: str, options: dict[str, str]) -> None:
     page = read(sample, text=text, sort="id", **options)
     with duckdb.connect(sample, read_only=True) as con:

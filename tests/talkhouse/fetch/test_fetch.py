@@ -239,10 +239,7 @@ def test_what_anybody_could_change_on_the_way_is_not_asked_for(served: Folder, t
     assert plan(served.corpus, [replace(open_to_changes, path="talks.bin")], tmp_path / "mine").wrong == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    data_of(__file__)["addresses_that_are_never_fetched"],
-)
+@pytest.mark.parametrize(("text", "words"), data_of(__file__)["addresses_that_are_never_fetched"])
 def test_addresses_that_are_never_fetched(folder: Folder, tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "sources.json").write_text(text)
     with pytest.raises(UsageError, match=words):

@@ -80,10 +80,7 @@ def test_a_table_of_the_users_own_is_none_of_the_lakes(small: Path, lake: Path, 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("pyspark")
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    data_of(__file__)["a_check_tells_of_other_tables_and_views"],
-)
+@pytest.mark.parametrize(("kind", "words"), data_of(__file__)["a_check_tells_of_other_tables_and_views"])
 def test_a_check_tells_of_other_tables_and_views(lake: Path, kind: str, words: str) -> None:
     """Before Spark is asked, which does not answer here."""
     path, pointer = lake / "snapshot-1" / "translation.json", lake / "manifest.json"

@@ -214,10 +214,7 @@ def test_several_processes_read_what_is_new(night: Callable[..., str], monkeypat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "change",
-    data_of(__file__)["what_a_stranger_has_changed_in_the_file_is_not_in_the_next"],
-)
+@pytest.mark.parametrize("change", data_of(__file__)["what_a_stranger_has_changed_in_the_file_is_not_in_the_next"])
 def test_what_a_stranger_has_changed_in_the_file_is_not_in_the_next(
     change: str, night: Callable[..., str], tmp_path: Path
 ) -> None:

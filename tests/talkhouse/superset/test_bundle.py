@@ -283,8 +283,7 @@ def test_a_sixth_corpus_brings_its_own_views_and_dashboards(folder: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("declared", "problem"),
-    first_quick(map(tuple, data_of(__file__)["what_does_not_fit_the_views_is_named"])),
+    ("declared", "problem"), first_quick(map(tuple, data_of(__file__)["what_does_not_fit_the_views_is_named"]))
 )
 def test_what_does_not_fit_the_views_is_named(small: Path, tmp_path: Path, declared: str, problem: str) -> None:
     shutil.copy(small, tmp_path / "w.duckdb")

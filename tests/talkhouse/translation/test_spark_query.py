@@ -93,10 +93,7 @@ def test_a_rule_writes(sql: str, expected: str) -> None:
     assert expected in translation(sql)
 
 
-@pytest.mark.parametrize(
-    ("sql", "construct"),
-    DATA["what_no_rule_covers_is_refused_by_name"],
-)
+@pytest.mark.parametrize(("sql", "construct"), DATA["what_no_rule_covers_is_refused_by_name"])
 def test_what_no_rule_covers_is_refused_by_name(sql: str, construct: str) -> None:
     assert construct in reason(sql)
 

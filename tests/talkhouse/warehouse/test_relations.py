@@ -45,10 +45,7 @@ def test_an_unknown_corpus_is_rejected_with_those_that_exist(con: duckdb.DuckDBP
         check_corpus(con, "dbdc4")
 
 
-@pytest.mark.parametrize(
-    ("query", "expected", "step"),
-    data_of(__file__)["a_query_that_fails_gets_suggestions"],
-)
+@pytest.mark.parametrize(("query", "expected", "step"), data_of(__file__)["a_query_that_fails_gets_suggestions"])
 def test_a_query_that_fails_gets_suggestions(
     con: duckdb.DuckDBPyConnection, query: str, expected: str, step: str
 ) -> None:
