@@ -96,14 +96,16 @@ def _draw_corpus(opened: warehouse.ServedWarehouse, corpus: Mapping[str, Any], f
     note = not_published(corpus)
     badge = f"  :orange-badge[{plain(note)}]" if note else ""
     st.subheader(linked(corpus["title"], links.corpus(corpus["corpus_id"])) + badge, anchor=False)
-    st.markdown(plain(corpus["description"]))
+    st.markdown(plain(corpus["description"] or "It has no description: corpus.toml can give it one."))
     draw_headlines(opened, found)
     sizes = [counted(corpus[name], what) for name, what in _SIZES.items() if corpus[name]]
-    st.markdown(f"{', '.join(sizes)}; {plain(', '.join(corpus['languages'].split()))}")
+    languages = plain(", ".join(corpus["languages"].split()) or "language not stated")
+    st.markdown(f"{', '.join(sizes) or 'nothing was loaded'}; {languages}")
     st.markdown(f"Licence: {linked(corpus['licence'] or NOT_STATED, corpus['licence_url'])}")
     if corpus["terms"]:
         st.caption(plain(corpus["terms"]))
     # What the cards of a row have at their ends stands side by side.
     st.space("stretch")
     read = linked("Read its dialogues", links.read(corpus=corpus["corpus_id"]))
-    st.markdown(f"{read} \N{MIDDLE DOT} {linked('Home page', corpus['homepage'])}")
+    home = f" \N{MIDDLE DOT} {linked('Home page', corpus['homepage'])}" if corpus["homepage"] else ""
+    st.markdown(f"{read}{home}")

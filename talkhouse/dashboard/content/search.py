@@ -88,6 +88,8 @@ def page() -> None:
     st.html(_STYLE)
     with st.container(key="reading"):
         st.title("Search", anchor=False)
+        if not state.text and not state.like:
+            st.caption("Type words: the turns, candidates and personas that have them are found, the best first.")
         try:
             without_vectors = _missing(opened, opened.version, VECTORS, _version(opened, VECTORS))
         except UsageError as error:  # a foreign file: a search by words still works
