@@ -180,13 +180,15 @@ def _redacted(text: str, counts: Counter[str], language: str | None = None) -> s
     return marks(text, found)
 
 
-_JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+_JSON_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:(")|\Z)', re.DOTALL)
 
 
 def _redacted_json(text: str, counts: Counter[str]) -> str:
     """Return a JSON text with marks in its strings; all else stays to the byte."""
 
     def of_string(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match.group()
         decoded = msgspec.json.decode(match.group(), type=str)
         new = _redacted(decoded, counts)
         return match.group() if new == decoded else msgspec.json.encode(new).decode()

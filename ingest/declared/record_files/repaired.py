@@ -39,7 +39,8 @@ LEFT, REPAIR = "left", "repair"
 REPAIRED_LINES = "repaired_lines"
 """The same of lines: how they were mended, and which were not."""
 
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:(")|\Z)', re.DOTALL)
+"""A string of JSON, or one without an end, so that none of its quotes is looked at again."""
 _NAME = re.compile(rb"\s*:")
 
 
@@ -71,7 +72,7 @@ def _with_texts(raw: bytes, change: Callable[[str, int], str]) -> bytes:
         nonlocal place
         token = match[0]
         is_ascii = token.isascii() and b"\\u" not in token
-        if is_ascii or _NAME.match(raw, match.end()):
+        if is_ascii or match[1] is None or _NAME.match(raw, match.end()):
             return token
         text = msgspec.json.decode(token, type=str)
         if text.isascii():

@@ -91,7 +91,10 @@ def test_intervals_and_differences_are_those_of_the_commands(warehouse: Path, tm
     assert score.metrics["low"].drop_nulls().len() > 10
     assert run(*arguments, "--baseline", "uniform", "--save", "base", cwd=tmp_path).returncode == 0
     compared = json.loads(run("scores", "--compare", "mine", "base", "--json", "--db", warehouse).stdout)["metrics"]
-    assert score.against(base).rename({"metric": "name"}).to_dicts() == compared
+    names = {None: None, "mine": "first", "base": "second"}
+    shown_there = [{**metric, "better": names[metric["better"]]} for metric in compared]
+    assert [metric.pop("is_lower_better") for metric in shown_there].count(True) > 1
+    assert score.against(base).rename({"metric": "name"}).to_dicts() == shown_there
 
 
 @pytest.mark.slow

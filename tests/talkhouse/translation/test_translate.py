@@ -48,7 +48,8 @@ def test_every_view_gives_the_rows_that_it_gives_in_duckdb(filled: Path, tmp_pat
     with talkhouse.open(filled) as con:
         compared = {view.full_name: compare(con, sail, relation(view)) for view in views}
     assert {name: str(view.difference) for name, view in compared.items() if view.difference} == {}
-    assert [name for name, view in compared.items() if not view.rows] == []
+    # No published corpus labels whole dialogues.
+    assert [name for name, view in compared.items() if not view.rows] == ["bi.dialogue_labels"]
 
 
 def relation(view: View) -> ComparedRelation:
