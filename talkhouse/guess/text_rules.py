@@ -270,7 +270,7 @@ def _forms(times: Sequence[str], of_halves: Mapping[str, str], halves: str) -> I
         days = ["%Y. %m. %d."]
     seconds = ":%S" if first[3].count(":") == 2 else ""
     clock, is_half = _python(halves).subn("%p", first[3])
-    clock = re.sub(r"\d+:[\d:]+", f"%{'I' if is_half else 'H'}:%M{seconds}", clock)
+    clock = re.sub(r"(?<!\d)\d+:[\d:]+", f"%{'I' if is_half else 'H'}:%M{seconds}", clock)
     for day in days:
         form = f"{day}{first[2]}{clock}"
         if all(read_time(time, HalfDays(form, of_halves)).value for time in times):
