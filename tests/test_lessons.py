@@ -125,7 +125,7 @@ def shown(notebook: Path) -> tuple[list[str], int]:
     return ["".join(of_one["text/plain"]) for of_one in data], sum("image/png" in of_one for of_one in data)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_notebooks_are_what_happens(tmp_path: Path) -> None:
     with_jupyter = ["uv", "run", "--isolated", "--with", "nbclient", "--with", "ipykernel"]
     outside.run([*with_jupyter, "python", "-m", "docs.notebooks.make", str(tmp_path)], ROOT)

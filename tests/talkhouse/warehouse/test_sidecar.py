@@ -64,7 +64,7 @@ def test_a_value_that_is_never_written_is_refused_with_its_place(beside: Path) -
         assert f"found:    {place}: a value that Talkhouse does not write" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_value_of_any_column_ends_in_a_traceback(beside: Path) -> None:
     whole = beside.read_bytes()
     with duckdb.connect(beside, read_only=True) as con:
