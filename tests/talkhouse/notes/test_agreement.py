@@ -58,6 +58,7 @@ def test_shares_say_what_is_left_and_the_last_label_counts() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_page_compares_authors_with_each_other_and_with_the_corpus(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_nothing_that_is_redacted_has_personal_data_in_any_byte(harbour: Path, t
     assert "redacted" in json.loads((tmp_path / "site" / "site.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -98,6 +99,7 @@ def test_personal_data_of_ones_own_goes_out_only_if_somebody_says_so(
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.slow
 def test_what_has_no_texts_is_not_asked_about(harbour: Path, tmp_path: Path) -> None:
     done = run("export", "bi.label_counts", "--output", tmp_path / "counts.csv", "--db", harbour)
     assert done.returncode == 0, done.stderr

@@ -140,6 +140,7 @@ def test_counts_are_those_of_plain_python(quay: tuple[Path, list[dict[str, Any]]
         assert result.count <= result.whole
 
 
+@pytest.mark.slow
 def test_the_command_names_what_it_found_and_what_to_do(
     quay: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
