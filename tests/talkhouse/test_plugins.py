@@ -73,6 +73,7 @@ def test_a_package_is_built_restored_and_verified(built: Lab) -> None:
     assert "Nothing changed" in built.run("build", "--data", built.data, "--max-quarantine", "100%")
 
 
+@pytest.mark.slow
 def test_without_the_package_its_warehouse_is_read(built: Lab) -> None:
     read = partial(built.run, gone=True)
     assert "radio_calls" not in read("corpora")

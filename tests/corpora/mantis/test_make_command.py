@@ -28,6 +28,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_files_appear_all_at_once_and_a_dry_run_counts_the_same(tmp_path: Path) -> None:
     folder = dump(tmp_path, 20)
     counted = run("make", "mantis", folder, "--dry-run")

@@ -19,6 +19,7 @@ def files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in paths)
 
 
+@pytest.mark.slow
 def test_it_is_written_and_tried_by_commands(tmp_path: Path) -> None:
     shown = run("new", "corpus", "tea_talks", "--like", "file-per-dialogue", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
