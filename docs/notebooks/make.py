@@ -30,13 +30,13 @@ def notebook(page: Path) -> nbformat.NotebookNode:
     cells = [cell for cell in [*cells, new_markdown_cell(text[end:].strip())] if cell.source]
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"
-    made = new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    executed = new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(
-            made, resources={"metadata": {"path": folder}}, record_timing=False, coalesce_streams=True, timeout=300
+            executed, resources={"metadata": {"path": folder}}, record_timing=False, coalesce_streams=True, timeout=300
         ).execute()
-    made.metadata.pop("language_info", None)  # the version of Python
-    return made
+    executed.metadata.pop("language_info", None)  # the version of Python
+    return executed
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Asks, before dialogues of one's own go out, whether the personal data in their texts may."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
@@ -40,6 +41,9 @@ def check_personal_data(warehouse: Warehouse, selections: Iterable[Selection], c
         )
 
 
+_HAS_TEXTS = re.compile("VARCHAR|JSON")
+"""Types with texts in them, also as lists and members of structs."""
+
 _TEXTS = ("main.turns", "main.parts", "main.texts", "main.personas", "main.dialogues")
 
 
@@ -59,7 +63,7 @@ def _counted(warehouse: Warehouse, selection: Selection, own: set[str], corpora:
     texts = [
         column["name"]
         for column in selection.columns
-        if str(column["type"]).partition("[")[0] in ("VARCHAR", "JSON") and not column["name"].endswith("_id")
+        if _HAS_TEXTS.search(str(column["type"])) and not column["name"].endswith("_id")
     ]
     key = key_of(selection.known)
     if not texts or (selection.schema not in own and key is None):

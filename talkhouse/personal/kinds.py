@@ -24,7 +24,7 @@ TITLES = {
     PersonalKind.CARD: "card numbers",
     PersonalKind.IP: "IP addresses",
     PersonalKind.PHONE: "telephone numbers",
-    PersonalKind.NAME: "names after an introduction or a greeting, or in a signature",
+    PersonalKind.NAME: "names in greetings, introductions and signatures",
 }
 """What each kind is called where it is counted."""
 

@@ -23,7 +23,7 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata
 from talkhouse.schema.warehouse import NOTHING_BESIDE
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.folders import no_room, temporary_folder
 from talkhouse.warehouse.opened import Warehouse, opened
 
 REMARK = (
@@ -116,7 +116,10 @@ def opened_redacted(
     """
     with opened(path), temporary_folder() as folder:
         copy = folder / path.name
-        shutil.copyfile(path, copy)
+        try:
+            shutil.copyfile(path, copy)
+        except OSError as error:
+            raise no_room(error) from error
         copy.chmod(0o600)
         with warehouse.create(copy, guarded=True) as con:
             contents.check_before_writing(con, copy)

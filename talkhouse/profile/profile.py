@@ -93,7 +93,7 @@ _LANGUAGE = Check(
 _PERSONAL = {
     kind: Check(
         f"personal_{kind}",
-        f"{title[:1].upper()}{title[1:]} in texts",
+        f"{title[:1].upper()}{title[1:]}",
         "turns",
         "They are published with whatever is exported, and a model may say them to others.",
         "Export with --redact, which puts marks in their place; docs/personal-data.md says how sure the search is.",
