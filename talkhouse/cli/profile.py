@@ -14,7 +14,7 @@ from talkhouse.schema.errors import UsageError, closest
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
-    from talkhouse.profile.profile import CheckResult, Profile
+    from talkhouse.profile import CheckResult, Profile
 
 
 @options.command
@@ -53,7 +53,7 @@ def command(
         talkhouse profile --corpus my_chats --check templates --check personal_email
         talkhouse profile --corpus my_chats --json
     """
-    from talkhouse.profile.profile import as_data, checks, profile, profiled
+    from talkhouse.profile import as_data, checks, profile, profiled
     from talkhouse.system.memory import MemoryLimit
     from talkhouse.warehouse.opened import opened
     from talkhouse.warehouse.relations import check_corpus

@@ -16,7 +16,7 @@ from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.work import software
 from talkhouse.export.terms import parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
-from talkhouse.profile.profile import profile
+from talkhouse.profile import profile
 from talkhouse.queries.catalogue import BI
 from talkhouse.queries.files import Files
 from talkhouse.report import content

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from talkhouse.ingest.about import about
 from talkhouse.ingest.corpora.mantis.format import SPLITS
 from talkhouse.ingest.corpora.mantis.read import read
 from talkhouse.ingest.corpora.mantis.write import text_ids_of, write, write_record
-from talkhouse.ingest.corpus import Corpus, LicenceTerms, MakeOptions, WrongInput
+from talkhouse.ingest.corpus import Corpus, LicenceTerms, MakeOptions, WrongInput, about
 from talkhouse.ingest.progress import Progress
 
 _VERSIONS = (("2.5", None, "2011-04-08"), ("3.0", "2011-04-08", "2018-05-02"), ("4.0", "2018-05-02", None))
