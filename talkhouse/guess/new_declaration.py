@@ -12,8 +12,7 @@ from talkhouse.guess.known_pages import look_by_page
 from talkhouse.guess.sample import Sample
 from talkhouse.guess.turn_rules import ids_text
 from talkhouse.ingest.contract.definition import id_problem
-from talkhouse.ingest.declared.declaration.forms import FORMS
-from talkhouse.ingest.declared.declaration.json_schema import schema_text
+from talkhouse.ingest.declared.declaration.keys import FORMS, schema_text
 from talkhouse.ingest.declared.declaration.model import JsonPath, matches
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string

@@ -41,7 +41,7 @@ from talkhouse.guess.record_values import (
 from talkhouse.guess.sample import Sample, Samples
 from talkhouse.guess.text_rules import lines_of, of_text
 from talkhouse.ingest.declared.declaration import model
-from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.keys import FORMS
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
 from talkhouse.ingest.declared.times import read_time
