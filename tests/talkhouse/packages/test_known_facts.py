@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.packages.known_facts import CorpusFacts, known_facts
+from talkhouse.packages.content import CorpusFacts, known_facts
 from talkhouse.warehouse.opened import opened
 from tests.data_files import data_of
 
