@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from datetime import date
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -54,7 +55,7 @@ def id_problem(corpus_id: Any) -> str | None:
 
 def _mistyped(thing: Any, of: str) -> Iterator[str]:
     """Name the fields that have a value of another type, or an empty one; ``of``: what has them, in words."""
-    for name, hint in get_type_hints(type(thing)).items():
+    for name, hint in _hints(type(thing)).items():
         value = getattr(thing, name)
         if not fits(value, hint):
             yield f"{name}{of} is {_in_words(hint, value)}, not {value!r:.100}"
@@ -68,8 +69,14 @@ def _mistyped(thing: Any, of: str) -> Iterator[str]:
                 yield from _mistyped(item, f" of the {kind} {next(iter(vars(item).values()))!r:.100}")
 
 
+_hints = cache(get_type_hints)
+"""A class -> the types of its fields; rules and sources are many."""
+
+
 def fits(value: Any, hint: Any) -> bool:
     """Whether a value is of the type of a field; any is of a protocol, which is not looked into."""
+    if type(value) is hint:
+        return True
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return any(fits(value, option) for option in inner)
