@@ -24,21 +24,13 @@ KINDS = ("human", "bot", "system")
 PART_KINDS = ("text", "reasoning", "tool_call", "tool_call_response", "uri", "blob", "file", "refusal")
 """What a part of a turn can be: OpenTelemetry's names, and a refusal."""
 
+_OF_LOADING = (row_types.Finding, row_types.Quarantined, row_types.FileRow)
+"""The row classes that no reader makes."""
+
 _SAME: dict[type[row_types.Row], tuple[str, ...]] = {
-    row_types.Record: ("corpus_id",),
-    row_types.Speaker: ("corpus_id",),
-    row_types.Persona: ("corpus_id",),
-    row_types.Image: ("corpus_id",),
-    row_types.CandidateText: ("corpus_id",),
-    row_types.Dialogue: ("corpus_id", "dialogue_id"),
-    row_types.Participant: ("dialogue_id",),
-    row_types.Turn: ("dialogue_id",),
-    row_types.TurnSpeaker: ("dialogue_id",),
-    row_types.Part: ("dialogue_id",),
-    row_types.Label: (),
-    row_types.Annotation: ("record_id", "dialogue_id"),
-    row_types.PersonaUse: ("record_id", "dialogue_id"),
-    row_types.Candidate: ("record_id", "dialogue_id"),
+    kind: tuple(name for name in ("corpus_id", "record_id", "dialogue_id") if name in kind.__struct_fields__)
+    for kind in row_types.ROWS
+    if kind not in _OF_LOADING
 }
 """The row classes that a reader makes, and which of their fields say what the record's own row says."""
 

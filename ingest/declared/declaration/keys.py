@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, TypeAlias, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -17,31 +17,6 @@ from talkhouse.ingest.contract.definition import ADDRESS, LANGUAGE, STANDARD_SPL
 from talkhouse.ingest.declared.declaration import model
 from talkhouse.schema.contents import ID
 from talkhouse.schema.toml_files import toml_of
-
-Type: TypeAlias = Literal[
-    "text",
-    "word",
-    "name",
-    "list",
-    "choice",
-    "flag",
-    "address",
-    "languages",
-    "pattern",
-    "path",
-    "paths",
-    "sign",
-    "time",
-    "labels",
-    "values",
-    "winner",
-    "texts",
-    "regex",
-    "count",
-]
-"""Of a value: any text; one that is not empty; a name in SQL; a list of texts; one of some words; true or false. The
-others are texts with a form of their own, a table of labels with their meanings, one of values to compare with, a text
-or a list of texts, a regular expression, and which answer is the best; a whole number, from 1."""
 
 LONGEST_NAME = 40
 """Letters of the name of a scheme or task, which is part of names in databases."""
@@ -54,7 +29,8 @@ LONGEST_REGEX = 1_000
 class Key:
     """A key of a table."""
 
-    type: Type
+    type: str
+    """One of ``_TYPE_SCHEMAS``, or a choice."""
     meaning: str
     """A line of Markdown."""
     default: str = ""
@@ -203,6 +179,8 @@ _TYPE_SCHEMAS: Mapping[str, dict[str, Any]] = {
     "count": {"type": "integer", "minimum": 1},
     "regex": {**_WORD, "maxLength": LONGEST_REGEX},
 }
+"""Of a value, by the type of its key. A word is a text that is not empty, a name one in SQL; the others are texts with
+a form of their own, a table of labels with their meanings, one of values to compare with, which answer is the best."""
 
 
 def json_schema() -> dict[str, Any]:
