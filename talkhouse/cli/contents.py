@@ -27,8 +27,8 @@ def status_command(db: Path | None, is_hashed: bool, as_json: bool) -> None:
 
     The id of its contents is shown once a release was made of it, or --hash has computed it.
     """
+    from talkhouse.warehouse.build_facts import described_with_ids
     from talkhouse.warehouse.opened import opened
-    from talkhouse.warehouse.status import described_with_ids
 
     path = database(db)
     with opened(path) as warehouse:
