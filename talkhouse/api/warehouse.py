@@ -253,7 +253,7 @@ class Warehouse:
         return written
 
     def _described(self) -> dict[str, Any]:
-        from talkhouse.warehouse.build_facts import described_with_ids
+        from talkhouse.warehouse.opened import described_with_ids
 
         return described_with_ids(self._open, self.path, corpus_folders())
 

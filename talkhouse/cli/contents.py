@@ -27,8 +27,7 @@ def status_command(db: Path | None, is_hashed: bool, as_json: bool) -> None:
 
     The id of its contents is shown once a release was made of it, or --hash has computed it.
     """
-    from talkhouse.warehouse.build_facts import described_with_ids
-    from talkhouse.warehouse.opened import opened
+    from talkhouse.warehouse.opened import described_with_ids, opened
 
     path = database(db)
     with opened(path) as warehouse:

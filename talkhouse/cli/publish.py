@@ -146,7 +146,7 @@ def command(
 def _working(db: Path | None, memory_limit: str, personal: PersonalData) -> "Iterator[tuple[Warehouse, ProgressBar]]":
     """Open the warehouse, show progress, and end at Ctrl-C with what is in the database."""
     from talkhouse.personal.redact import opened_for
-    from talkhouse.system.folders import temporary_folder
+    from talkhouse.system.files import temporary_folder
     from talkhouse.system.memory import MemoryLimit
 
     memory = MemoryLimit(memory_limit)

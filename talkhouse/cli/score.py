@@ -142,7 +142,7 @@ def command(
     from talkhouse.scores.task import ScoreRequest, task
     from talkhouse.scores.workspace import ScoringWorkspace
     from talkhouse.system.memory import in_little_memory
-    from talkhouse.user_files.copies import MEMORY
+    from talkhouse.user_files import MEMORY
     from talkhouse.warehouse.opened import opened
 
     if bool(paths) + (baseline is not None) + (template is not None) != 1:

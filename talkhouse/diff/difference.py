@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import duckdb
 
 from talkhouse.diff.compare import Change, Comparison, Counts, Group, Sum, make_table_of_cells, sums
-from talkhouse.diff.identity import Renumbered, identify
 from talkhouse.diff.relations import (
     Field,
     Relation,
+    Renumbered,
     compared_tables,
+    identify,
     of_release,
     table_fields,
     table_relation,

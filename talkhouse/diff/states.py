@@ -22,7 +22,7 @@ from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import RELEASE_PREFIX
 from talkhouse.system import interrupt
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 from talkhouse.warehouse import build_facts
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import split_views

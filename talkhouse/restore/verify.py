@@ -24,7 +24,7 @@ from talkhouse.restore.output_paths import OutputPaths, RestoredSource, sources
 from talkhouse.restore.raw_record import consistent
 from talkhouse.restore.write_back import OnProgress, Restored, write_files
 from talkhouse.schema.errors import CorpusFailed, SourceError
-from talkhouse.system.folders import no_room, temporary_folder
+from talkhouse.system.files import no_room, temporary_folder
 
 
 class Status(StrEnum):

@@ -38,9 +38,20 @@ from talkhouse.scores.workspace import (
     refuse,
     row_text,
 )
-from talkhouse.system.folders import temporary_folder
-from talkhouse.user_files.copies import Reader, Rows, UserFile, copy_files, readable, reading
-from talkhouse.user_files.tables import TABLES, check_names, names_of, open_tables, select_of
+from talkhouse.system.files import temporary_folder
+from talkhouse.user_files import (
+    TABLES,
+    Reader,
+    Rows,
+    UserFile,
+    check_names,
+    copy_files,
+    names_of,
+    open_tables,
+    readable,
+    reading,
+    select_of,
+)
 
 
 @dataclass(frozen=True)

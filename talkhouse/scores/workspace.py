@@ -16,7 +16,7 @@ from talkhouse.queries.heads import Query, broken, line_of
 from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import column_types, literal
-from talkhouse.user_files.copies import Rows, bounded
+from talkhouse.user_files import Rows, bounded
 
 ScoringTable = NewType("ScoringTable", str)
 """The name of a table of a workspace, as SQL writes it."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 
@@ -12,9 +12,6 @@ from talkhouse import queries
 from talkhouse.schema.sql import dicts, identifier, quoted
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.relations import columns_of, relation
-
-if TYPE_CHECKING:
-    from talkhouse.warehouse.opened import Warehouse
 
 _STRUCTURED = ("authors", "reference")
 
@@ -82,25 +79,6 @@ def status(con: duckdb.DuckDBPyConnection, path: Path, versions: Mapping[str, in
     for corpus in counts["corpora"]:
         corpus["current_reader_version"] = versions.get(corpus["corpus_id"])
     return {"database": str(path), "bytes": path.stat().st_size, **counts}
-
-
-def described_with_ids(
-    warehouse: "Warehouse", path: Path, folders: tuple[Path, ...] = (), *, is_hashed: bool = False
-) -> dict[str, Any]:
-    """Return the counts of ``status``, and ``release`` and ``content_id`` as far as these are known.
-
-    ``folders`` have corpora of the user's own. ``is_hashed``: compute the id, which reads every value.
-    """
-    from talkhouse.ingest.registry import all_corpora
-    from talkhouse.warehouse.content_ids import ContentIds, contents_of, keep_ids, known_ids
-    from talkhouse.warehouse.readers import current_versions
-
-    versions = current_versions(warehouse.con, all_corpora(folders))
-    ids = known_ids(warehouse.con, warehouse.database, path)
-    if is_hashed and ids.content_id is None:
-        ids = ContentIds(None, contents_of(warehouse.con, warehouse.database).content_id)
-        keep_ids(path, ids)
-    return {**status(warehouse.con, path, versions), **ids._asdict()}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted, reserved_words
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.toml_files import toml_of
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 from talkhouse.warehouse.relations import columns_of, relations
 
 SECONDS = 30

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from talkhouse.dashboard import download, links, overlap, task_table, warehouse
+from talkhouse.dashboard import download, links, overlap, warehouse
 from talkhouse.dashboard.examples import (
     Choice,
     ExampleTask,
     Size,
     TaskColumn,
+    draw_examples,
     example,
     find_task,
     label_counts,
@@ -50,7 +51,7 @@ def page() -> None:
         return
     shown = st.segmented_control("Show", _SHOWN, default=_SHOWN[0], required=True, key="task_show", bind="query-params")
     if shown == "Table":
-        task_table.draw(opened, chosen, choice, of, count)
+        draw_examples(opened, chosen, choice, of, count)
         download.draw(*_rows(chosen, choice, opened))
         return
     position = _position(count)
