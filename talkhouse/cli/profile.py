@@ -1,6 +1,5 @@
 """``talkhouse profile``: what may be wrong with the dialogues of a corpus, and the personal data in their texts."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,10 +106,6 @@ def _show_cases(result: "CheckResult") -> None:
         output.print(f"    {escape(result.note)}")
     if result.count:
         output.print(f"    {escape(check.effect)}\n    [dim]what to do:[/] {escape(check.advice)}")
-    _show_places([(case.dialogue_id, case.turn_index, case.detail) for case in result.cases])
-
-
-def _show_places(cases: Sequence[tuple[str, int | None, str]]) -> None:
-    for dialogue_id, turn_index, detail in cases:
+    for dialogue_id, turn_index, detail in [(case.dialogue_id, case.turn_index, case.detail) for case in result.cases]:
         place = dialogue_id if turn_index is None else f"{dialogue_id} {turn_index}"
         output.print(f"    {escape(visible(place))}: {escape(visible(detail))}")

@@ -16,7 +16,6 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
-    from talkhouse.dialogues.dialogue import Target
     from talkhouse.search.containing import SearchMatches, ShownTurn
     from talkhouse.search.ranked import RankedHit, RankedMatches
 
@@ -158,7 +157,8 @@ def search_command(
             _list(hits)
         sys.stdout.flush()
         _summarise(hits, text, regex=regex)
-        _name([] if regex else find_ids(warehouse.con, text, _IDS, whole=True))
+        for target in [] if regex else find_ids(warehouse.con, text, _IDS, whole=True):
+            click.echo(f"the id of a {target.kind}: talkhouse show {visible(target.id)}", err=True)
 
 
 def _making(why: str) -> None:
@@ -257,12 +257,6 @@ def _summarise(found: "SearchMatches", text: str, *, regex: bool) -> None:
     click.echo(message, err=True)
     if found.hits and output.is_terminal:
         click.echo("show a whole dialogue with: talkhouse show DIALOGUE_ID", err=True)
-
-
-def _name(targets: "list[Target]") -> None:
-    """Print on standard error how to see what has the text as its id."""
-    for target in targets:
-        click.echo(f"the id of a {target.kind}: talkhouse show {visible(target.id)}", err=True)
 
 
 def _count(number: int, what: str) -> str:

@@ -182,7 +182,11 @@ def _prepare(path: Path, private: Path, *, same_views: bool, on_step: Callable[[
         on_step(f"migrating a copy of {path}")
         migrations.upgrade(private)
     if same_views:
-        _make_views(private)
+        con = warehouse.create(private, guarded=True)
+        try:
+            create_views(con, Warehouse(con).catalogue)
+        finally:
+            con.close()
     return outdated
 
 
@@ -192,15 +196,6 @@ def _shape(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     return {
         f"{schema}.{table}": columns for schema in schemas for table, columns in columns_of_tables(con, schema).items()
     }
-
-
-def _make_views(private: Path) -> None:
-    """Replace the views of a copy by those that this Talkhouse makes."""
-    con = warehouse.create(private, guarded=True)
-    try:
-        create_views(con, Warehouse(con).catalogue)
-    finally:
-        con.close()
 
 
 def _side(con: duckdb.DuckDBPyConnection, database: str, state: State, outdated: _Outdated | None) -> Side:

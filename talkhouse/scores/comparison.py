@@ -194,20 +194,16 @@ def comparable_runs(runs: Sequence[dict[str, Any]], names: Sequence[str]) -> lis
         run["thresholds"] = list(dict.fromkeys(metric["threshold"] for metric in run["metrics"]))
     first, *others = named = [known[name] for name in names]
     for other in others:
-        _check_same(first, other)
+        # What a model saw of the examples is not known of older runs.
+        is_known = first["content_hash"] is not None and other["content_hash"] is not None
+        for what in (*_SAME, *(["content_hash"] if is_known else [])):
+            if first[what] != other[what]:
+                raise UsageError(
+                    f"the runs can't be compared: they differ in {what.replace('_', ' ')}",
+                    found=f"{_shown(first[what])} and {_shown(other[what])}",
+                    next_step="compare runs that stand side by side in: talkhouse scores",
+                )
     return named
-
-
-def _check_same(first: dict[str, Any], second: dict[str, Any]) -> None:
-    # What a model saw of the examples is not known of older runs.
-    is_known = first["content_hash"] is not None and second["content_hash"] is not None
-    for what in (*_SAME, *(["content_hash"] if is_known else [])):
-        if first[what] != second[what]:
-            raise UsageError(
-                f"the runs can't be compared: they differ in {what.replace('_', ' ')}",
-                found=f"{_shown(first[what])} and {_shown(second[what])}",
-                next_step="compare runs that stand side by side in: talkhouse scores",
-            )
 
 
 def _shown(value: Any) -> str:

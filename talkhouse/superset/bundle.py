@@ -61,7 +61,11 @@ def write_bundle(
 
     Raises UsageError for a path that can't be, CatalogueError for a declaration that does not fit the views.
     """
-    _check_output(con, output, force=force)
+    if output.suffix.lower() != ".zip":
+        raise UsageError(
+            "Superset imports a zip archive", where=output, next_step=f"name it {output.with_suffix('.zip').name}"
+        )
+    check_free(con, [output], force=force)
     _check_db_path(con, db_path)
     declared = Warehouse(con).query_files
     known = metrics(declared)
@@ -134,14 +138,6 @@ def _describe(
         above = text(shown.description, headlines(con, file, files), built, is_counted_once=bool(once))
         of_series = colours(partial(frame, con), shown.charts, known, files)
         yield f"dashboards/{file.name}.yaml", dashboard(shown, file.name, above, names, of_series, name)
-
-
-def _check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool) -> None:
-    if output.suffix.lower() != ".zip":
-        raise UsageError(
-            "Superset imports a zip archive", where=output, next_step=f"name it {output.with_suffix('.zip').name}"
-        )
-    check_free(con, [output], force=force)
 
 
 def _check_db_path(con: duckdb.DuckDBPyConnection, path: PurePosixPath) -> None:

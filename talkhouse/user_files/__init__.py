@@ -279,7 +279,10 @@ def _open_table(reader: Reader, name: str, file: UserFile, wanted: Sequence[str]
     elif suffix == ".parquet":
         names, source = _parquet(reader, file)
     elif suffix in _ARROW:
-        names, source = _arrow(reader, name, file)
+        rows = open_arrow(file.only, NamedFile(str(file.path), file.size, reader.limits))
+        check_names(rows.schema.names)
+        reader.con.register(f"{name}_rows", rows)
+        names, source = rows.schema.names, f"select * from {name}_rows"
     else:
         raise UsageError(
             f"the name '{file.path.name}' does not show what is in it",
@@ -316,14 +319,6 @@ def _head(stream: TextIO) -> Iterator[str]:
         yield line
     if not left:
         raise ValueError(f"the names of the columns have more than {_HEAD:,} characters")
-
-
-def _arrow(reader: Reader, name: str, file: UserFile) -> tuple[list[str], str]:
-    """Return the columns of an Arrow file, and its query."""
-    rows = open_arrow(file.only, NamedFile(str(file.path), file.size, reader.limits))
-    check_names(rows.schema.names)
-    reader.con.register(f"{name}_rows", rows)
-    return rows.schema.names, f"select * from {name}_rows"
 
 
 def _parquet(reader: Reader, file: UserFile) -> tuple[list[str], str]:

@@ -185,7 +185,7 @@ _TAG = '<span class="tag">gold</span>'
 
 def example_html(task: ExampleTask, row: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
     """Return an example; ``meanings``: label -> its meaning, if declared."""
-    parallel = [column for column in task.columns if _is_candidates(column)]
+    parallel = [column for column in task.columns if "candidate" in column.name and column.type.endswith("[]")]
     if len({None if row[column.name] is None else len(row[column.name]) for column in parallel}) > 1:
         parallel = parallel[:1]
     lines = []
@@ -205,10 +205,6 @@ def example_html(task: ExampleTask, row: Mapping[str, Any], meanings: Mapping[st
         if column.is_about_place
     )
     return f'{_STYLE}<div class="example">{"".join(lines)}<div class="places">{places}</div></div>'
-
-
-def _is_candidates(column: TaskColumn) -> bool:
-    return "candidate" in column.name and column.type.endswith("[]")
 
 
 def _is_answer(task: ExampleTask, column: TaskColumn) -> bool:
