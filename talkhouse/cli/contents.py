@@ -147,7 +147,14 @@ def show_build(result: "BuildResult") -> None:
     output.print(f"[bold green]Built[/] {size(result.status)} in {result.seconds:.1f} s")
     _show_removed(result)
     show_corpora(result.status, {**dict.fromkeys(result.plan.keep, "unchanged"), **result.read})
-    _suggest(result.status, _option(result.path))
+    option = _option(result.path)
+    output.print("Next:")
+    if any(corpus["examples"] for corpus in result.status["corpora"]):
+        query = "select task, split, count(*) from main.examples group by all order by all"
+        output.print(f'  talkhouse sql "{query}"{option}')
+    output.print(f"  talkhouse status{option}")
+    if all(corpus["is_sample"] for corpus in result.status["corpora"]):
+        output.print("  talkhouse build --data DIR   (your own copies: a folder for each corpus, named by its id)")
 
 
 def _show_removed(result: "BuildResult") -> None:
@@ -208,17 +215,6 @@ def size(described: dict[str, Any]) -> str:
     """Return the path of the file with its size and schema revision."""
     megabytes, revision = described["bytes"] / 1e6, described["build"]["schema_revision"]
     return f"{escape(described['database'])} ({megabytes:,.1f} MB, schema {revision})"
-
-
-def _suggest(described: dict[str, Any], option: str) -> None:
-    """Print what to type next."""
-    output.print("Next:")
-    if any(corpus["examples"] for corpus in described["corpora"]):
-        query = "select task, split, count(*) from main.examples group by all order by all"
-        output.print(f'  talkhouse sql "{query}"{option}')
-    output.print(f"  talkhouse status{option}")
-    if all(corpus["is_sample"] for corpus in described["corpora"]):
-        output.print("  talkhouse build --data DIR   (your own copies: a folder for each corpus, named by its id)")
 
 
 def _option(path: Path) -> str:

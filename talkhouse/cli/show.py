@@ -136,7 +136,11 @@ def command(
         raise UsageError("--raw prints the record as published and can't be combined with --json or --all")
     with opened(database(db)) as warehouse:
         if as_published:
-            _print_raw(raw(warehouse.con, name, all_corpora(corpus_folders(folders))))
+            record = raw(warehouse.con, name, all_corpora(corpus_folders(folders)))
+            sys.stdout.buffer.write(record)
+            if output.is_terminal and not record.endswith(b"\n"):
+                sys.stdout.buffer.write(b"\n")
+            sys.stdout.buffer.flush()
             return
         shown = show(warehouse.con, name)
         if as_json:
@@ -144,14 +148,6 @@ def command(
         else:
             _show(shown, show_all=show_all)
         sys.stdout.flush()
-
-
-def _print_raw(record: bytes) -> None:
-    """Write bytes as they are; on a terminal, end the last line if it has no end."""
-    sys.stdout.buffer.write(record)
-    if output.is_terminal and not record.endswith(b"\n"):
-        sys.stdout.buffer.write(b"\n")
-    sys.stdout.buffer.flush()
 
 
 def _show(found: dict[str, Any], *, show_all: bool) -> None:

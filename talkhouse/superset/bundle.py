@@ -74,8 +74,10 @@ def write_bundle(
     present = [file for file in dashboards(declared) if file.folder not in absent]
     _check_declared(con, present, known, views, declared)
     wanted = [_with_choices(con, file, declared) for file in present]
+    built = _built(con)
     files = {
-        "metadata.yaml": _metadata(con),
+        # Without a type, so that Superset's import of dashboards and that of assets both take it.
+        "metadata.yaml": {"version": VERSION, "timestamp": built.isoformat() if built else None},
         f"databases/{_FOLDER}.yaml": database(db_path),
         **dict(_describe(con, wanted, known, views, declared, database_name(db_path))),
     }
@@ -167,12 +169,6 @@ def _check_declared(
         for declared in file.dashboard.charts:
             with sql_of_chart(con.execute, declared, files):
                 con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}").fetchall()
-
-
-def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """Describe the file; without a type, so that Superset's import of dashboards and that of assets both take it."""
-    built = _built(con)
-    return {"version": VERSION, "timestamp": built.isoformat() if built else None}
 
 
 def _built(con: duckdb.DuckDBPyConnection) -> datetime | None:
