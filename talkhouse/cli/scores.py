@@ -73,7 +73,7 @@ def command(
         talkhouse scores --compare baseline mine --json
     """
     if compare is not None:
-        options.check_absent({"--limit": limit, "--all": everything}, "is for a list of runs", "scores")
+        options.check_absent(["--limit", "--all"], "is for a list of runs")
         if name is not None:
             raise UsageError("two runs are of one task", found=f"the task {name} too", next_step="leave the task out")
         if open_pages:
@@ -91,7 +91,7 @@ def command(
             sys.stdout.flush()
             open_runs(database(db), compare)
         return
-    options.check_absent({"--open": open_pages}, "goes with --compare", "scores")
+    options.check_absent(["--open"], "goes with --compare")
     from talkhouse.scores.saved_runs import comparable, saved
 
     found = saved(database(db), name)

@@ -299,7 +299,7 @@ def vectors_command(
     if download and model is None:
         raise UsageError("--download is for a model", next_step="add --model NAME")
     if file is None:
-        options.check_absent({LIMIT_OPTION: input_limit}, "goes with FILE", "vectors")
+        options.check_absent([LIMIT_OPTION], "goes with FILE")
     from talkhouse.search.turn_vectors import make_by_model, make_from_file
     from talkhouse.search.user_vectors import named
 

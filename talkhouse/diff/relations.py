@@ -197,7 +197,8 @@ def identify(sides: Sides, corpora: Collection[str]) -> list[Renumbered]:
     for side, name in zip(sides, ("before", "after"), strict=True):
         con.execute(f'create temp table "?dialogues {name}" as {_dialogues(side, corpora)}')
     found = _match(con, "dialogue", has_similar=True, sides=sides)
-    con.execute(f'insert into "?speaker" {_speakers(sides.before)}')
+    # Anonymous speakers follow their dialogue: their ids begin with its id.
+    con.execute(f'insert into "?speaker" {sql_of(__file__, "identity_speakers", side=sides.before.sql)}')
     for side, name in zip(sides, ("before", "after"), strict=True):
         con.execute(f'create temp table "?records {name}" as {_records(side, corpora, is_before=name == "before")}')
     return found + _match(con, "record", has_similar=False, sides=sides)
@@ -228,11 +229,6 @@ def _dialogues(side: Side, corpora: Collection[str]) -> str:
 def _release(side: Side) -> str:
     """Write the publisher's release of a record; if two are compared, both have one name."""
     return "release" if side.of_release is None else "null::varchar"
-
-
-def _speakers(side: Side) -> str:
-    """Write the query of anonymous speakers that follow their dialogue: their ids begin with its id."""
-    return sql_of(__file__, "identity_speakers", side=side.sql)
 
 
 _STATED = {

@@ -193,12 +193,8 @@ def _height(code: str) -> int:
 
 
 def _sentence(found: FilledHeadline) -> str:
-    return " ".join(["".join(_parts(found)), *_place(found)])
-
-
-def _parts(found: FilledHeadline) -> Iterator[str]:
-    for part, is_value in found.parts:
-        yield f"**{plain(part)}**" if is_value else plain(part)
+    parts = (f"**{plain(part)}**" if is_value else plain(part) for part, is_value in found.parts)
+    return " ".join(["".join(parts), *_place(found)])
 
 
 def _place(found: FilledHeadline) -> Iterator[str]:

@@ -77,15 +77,13 @@ def dashboard_text(declaration: Declaration) -> str:
     of_corpus = f"corpus_id = {literal(declaration.corpus_id)}"
     for chart in charts:
         chart["where"] = " and ".join([of_corpus, *([chart["where"]] if chart.get("where") else [])])
-    filters = [_choice(name, of_corpus) for name in ("Release", "Split")]
+    filters = [
+        {"title": name, "column": name.lower(), "view": "subsets", "where": of_corpus} for name in ("Release", "Split")
+    ]
     description = " ".join(
         [one_line(declaration.description), "In charts by split, a dialogue counts once in each that has it."]
     )
     return toml_text({"title": title, "description": description.strip(), "filters": filters, "charts": charts})
-
-
-def _choice(title: str, where: str) -> _Table:
-    return {"title": title, "column": title.lower(), "view": "subsets", "where": where}
 
 
 def _shared(declaration: Declaration) -> list[_Table]:

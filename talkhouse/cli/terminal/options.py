@@ -3,13 +3,14 @@
 import errno
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from talkhouse.api import opening
 from talkhouse.cli.terminal import completion
@@ -286,8 +287,19 @@ model = click.option(
 as_json = flag("--json", "as_json", help="Print JSON for programs.")
 
 
-def check_absent(options: Mapping[str, object], problem: str, command: str) -> None:
-    """Raise UsageError for the first option that was given; one that was not is None, False or empty."""
-    for option, value in options.items():
-        if value is not None and value is not False and value != ():
-            raise UsageError(f"{option} {problem}", next_step=f"see: talkhouse {command} --help")
+def check_absent(names: Iterable[str], problem: str) -> None:
+    """Raise UsageError for the first of these options and arguments that the user has given to the command."""
+    context = click.get_current_context()
+    known = {name: parameter for parameter in context.command.params for name in parameter.opts}
+    known |= {parameter.human_readable_name.strip("[]."): parameter for parameter in context.command.params}
+    for name in names:
+        if _is_given(context, known[name]):
+            raise UsageError(f"{name} {problem}", next_step=f"see: {context.command_path} --help")
+
+
+def _is_given(context: click.Context, parameter: click.Parameter) -> bool:
+    value = context.params[str(parameter.name)]
+    if isinstance(parameter, click.Option) and parameter.is_flag:  # several may set one value
+        return bool(value == parameter.flag_value)
+    is_typed = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    return is_typed and value is not None and value != ()
