@@ -16,7 +16,6 @@ from talkhouse.escaping import visible, visible_json
 from talkhouse.ingest.files.limits import parse
 from talkhouse.overlap.request import DROPPED
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.as_data import score_as_data
 from talkhouse.scores.options import AUTO, TABLE, Baseline, Otherwise, layout_names
 from talkhouse.settings import database
 
@@ -137,6 +136,7 @@ def command(
         talkhouse score delidata.probing_target --template empty.csv
         talkhouse score dbdc3.breakdown_detection a.csv --beside b.csv --release dbdc3 --split eval --open
     """
+    from talkhouse.scores.comparison import score_as_data
     from talkhouse.scores.saved_runs import check_run
     from talkhouse.scores.saved_runs import save as save_run
     from talkhouse.scores.score import printed, score

@@ -17,7 +17,6 @@ from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.escaping import visible, visible_json
 from talkhouse.schema.errors import UsageError, WarehouseMissing
-from talkhouse.scores.as_data import comparison_as_data, official_values
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
@@ -79,6 +78,7 @@ def command(
         if open_pages:
             require_dashboard()
         from talkhouse.scores.comparison import compare as compared
+        from talkhouse.scores.comparison import comparison_as_data
         from talkhouse.warehouse.opened import opened
 
         with opened(database(db)) as warehouse:
@@ -92,6 +92,7 @@ def command(
             open_runs(database(db), compare)
         return
     options.check_absent(["--open"], "goes with --compare")
+    from talkhouse.scores.comparison import official_values
     from talkhouse.scores.saved_runs import comparable, saved
 
     found = saved(database(db), name)

@@ -22,8 +22,15 @@ from talkhouse.export.terms import check_terms, parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
 from talkhouse.personal.kinds import PersonalData
 from talkhouse.report.content import schemes
+from talkhouse.report.dialogue_examples import (
+    SearchedTexts,
+    SiteDialogues,
+    SiteSplit,
+    SplitKey,
+    dialogue_path,
+    file_name,
+)
 from talkhouse.report.figures import of_rows
-from talkhouse.report.site_dialogues import SearchedTexts, SiteDialogues, SiteSplit, SplitKey, dialogue_path, file_name
 from talkhouse.report.write_report import TEMPLATES, describe
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from talkhouse.api import opening
+from talkhouse.api.options import to_read, to_write
 from talkhouse.cli.terminal import completion
 from talkhouse.cli.terminal.console import reader_has_left
 from talkhouse.ingest.files.limits import LINKS_OPTION, described
@@ -126,7 +126,7 @@ class OneOf(click.Choice[Any]):
 
 def _read(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None:
     """Return the warehouse that is to be read, of a release the file that it is checked out to."""
-    return opening.to_read(db)
+    return to_read(db)
 
 
 def read_all(context: click.Context, parameter: click.Parameter, warehouses: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -144,7 +144,7 @@ db = path(
 written_db = path(
     "--db",
     metavar="FILE",
-    callback=lambda _, __, db: opening.to_write(db),
+    callback=lambda _, __, db: to_write(db),
     help="The warehouse. Default: $TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
 )
 data = path(
