@@ -168,7 +168,7 @@ def ingest_command(
 
     roots = corpus_folders(folders)
     if format_name is None:
-        options.check_absent({"--map": maps, "--split": split}, "needs --format", "ingest")
+        options.check_absent(["--map", "--split"], "needs --format")
     declaration = _declaration(corpus, [*paths], roots, format_name, [*maps], split)
     with BuildProgress() as progress:
         result = ingest(

@@ -10,7 +10,7 @@ from shutil import copytree, ignore_patterns
 from string import Template
 
 from talkhouse.schema.errors import UsageError
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 
 ROOT = Path(__file__).with_name("templates")
 
