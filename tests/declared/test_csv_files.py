@@ -18,6 +18,8 @@ from talkhouse.ingest.files.limits import Limits
 from talkhouse.schema.errors import SourceError
 from tests.conftest import invented_examples
 from tests.declared.record_file_pieces import ORDINARY, back, records_of, rows_back, rows_of
+from tests.declared.rows_loaded import read_back
+from tests.declared.test_declaration import mistake
 
 TEXTS = st.text(st.sampled_from('ab ,;\t"\r\né\u2028\x00'), max_size=6)
 LETTERS = Dialect(quote_char="")
@@ -264,3 +266,43 @@ def test_text_behind_a_closing_quote_refuses_the_file(row: bytes, line_end: byte
     assert problem is not None
     assert str(problem).startswith("GF-13: line 4: text behind the closing quote of a cell: ")
     assert (refused("a.csv", row + b"\n", ORDINARY) or problem).detail.startswith("line 1: text behind")
+
+
+# Tables without a header, whose columns ``[dialect] names`` names.
+
+NAMES = '[dialect]\nheader = false\nnames = ["conv", "who", "said"]\n'
+TURNS = 'title = "Gate"\nformat = "turns"\n[dialogue]\nid = "conv"\n[turn]\ntext = "said"\nspeaker = "who"\n'
+PAIRS = 'title = "Gate"\nformat = "pairs"\n[pair]\nprompt = "conv"\nquery = "who"\nresponse = "said"\n'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", [csv_files._BLOCK, 8])
+@pytest.mark.parametrize("toml", [TURNS, PAIRS])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *(b"", b"\n", b"c1,ida,Is it?", b"\r\n\r\nc1,ida,Is it?\r\nc1,ole,No.\r\n", b"\xef\xbb\xbfc1,ida,Is it?\n"),
+        *(b"c1,ida,Is it?\n\n\nc1,ole,No.\n\n", b'c1,"ida","Is\nit?"\n"c1",ole,No.\n'),
+        b'"c1","ida","Is it?"\n"c1","ole","No."\n',
+    ],
+)
+def test_odd_beginnings_come_back(toml: str, raw: bytes, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_files, "_BLOCK", block)
+    assert read_back(toml + NAMES, {"a.csv": raw, "b.csv.gz": gzip.compress(raw)}).rejected == []
+
+
+@pytest.mark.parametrize(
+    ("toml", "line", "message"),
+    [
+        (TURNS + NAMES.replace('"who", ', '"conv", '), 10, "the column 'conv' is there twice in 'names'"),
+        (TURNS + NAMES.replace("header = false\n", ""), 9, "'names' with a header"),
+        (TURNS + NAMES.replace("names", "#"), 9, "nothing says what the columns are"),
+        (TURNS + NAMES.replace('["conv", "who", "said"]', "[]"), 10, "nothing says what the columns are"),
+        (TURNS + NAMES.replace("false", '"no"'), 9, "true or false, without quotes"),
+        (TURNS.replace("said", "sad") + NAMES, 6, "none of 'names' in [dialect]\n  expected: one of: said"),
+    ],
+)
+def test_what_names_nothing_is_refused_at_its_line(toml: str, line: int, message: str) -> None:
+    error = mistake(toml)
+    assert str(error).startswith(f"ferry_talk/corpus.toml:{line}: ")
+    assert message in str(error)

@@ -8,38 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.record_files.content import CAREFULLY
-from talkhouse.ingest.rows import Annotation, Dialogue, Record
+from talkhouse.ingest.rows import Record
 from tests.declared.rows_loaded import Read, json_lines, read_back
 from tests.declared.test_declaration import mistake
 
 TURNS = 'title = "Scenes"\nformat = "turns"\n[turn]\ntext = "line"\n'
 CHAT = 'title = "Scenes"\nformat = "chat"\n'
 SCENE = '[dialogue]\nid = ["season", "scene"]\n'
-SPLITS = '[[files]]\npath = "a.*"\nsplit = "train"\n[[files]]\npath = "b.*"\nsplit = "te/st"\n'
 LABELS = '[[annotations]]\nscheme = "mood"\nfrom = "l.csv"\nlabel = "mood"\n'
 OF_LABELS = '[[files]]\npath = "l.csv"\nholds = "annotations"\n'
 
 
 def keys(result: Read) -> list[tuple[str | None, str | None]]:
     return [(row.dialogue_id, row.native_id) for row in result.of(Record)]
-
-
-def test_several_columns_are_an_id_together() -> None:
-    result = read_back(TURNS + SCENE, {"a.csv": b"line,season,scene\nIn?,1,a/b\nNo.,01,a%b\nOut.,1,a/b\nWho?,,\n"})
-    assert [row.native_id for row in result.of(Dialogue)] == ["1/a%2Fb", "01/a%25b", "/"]
-    assert result.turns("quay:1/a%2Fb") == [("speaker", "In?"), ("speaker", "Out.")]
-    assert result.places == []
-
-
-def test_ids_may_begin_again_in_each_file_or_split() -> None:
-    files = {"a.csv": b"line,n\nIn?,1\nOut?,2\n", "b.csv": b"line,n\nIn!,1\nOut?,2\n"}
-    of_ids = {
-        ids: [key for key, _ in keys(read_back(TURNS + f'{SPLITS}[dialogue]\nid = "n"\nids = "{ids}"\n', files))]
-        for ids in ("corpus", "file", "split")
-    }
-    assert of_ids["file"] == ["quay:a.csv/1", "quay:a.csv/2", "quay:b.csv/1", "quay:b.csv/2"]
-    assert of_ids["split"] == ["quay:train/1", "quay:train/2", "quay:te%2Fst/1", "quay:te%2Fst/2"]
-    assert [str(key)[:7] for key in of_ids["corpus"]] == ["quay:1", "quay:2", "quay:1~", "quay:2"]
 
 
 SIGNS = st.text(st.sampled_from("a/%2F5é"), max_size=4)
@@ -76,40 +57,6 @@ def test_several_paths_are_an_id_together(carefully: str, monkeypatch: pytest.Mo
         assert keys(result)[4] == (f"quay:{begin}1/x%2F4", "1/x%2F4")
         assert len(keys(result)) == 39
         assert [(item.rule, item.location.record_index) for item in result.rejected] == [("GF-01", 7)]
-
-
-@pytest.mark.slow
-def test_members_of_objects_may_begin_again_in_each_file() -> None:
-    raw = b'{"1":{"messages":[{"role":"user","content":"In?"}]}}'
-    result = read_back(CHAT + '[dialogue]\nrecord = "*"\nids = "file"\n', {"a.json": raw, "b.json": raw})
-    assert keys(result) == [("quay:a.json/1", "1"), ("quay:b.json/1", "1")]
-
-
-@pytest.mark.slow
-def test_a_dialogue_twice_in_one_file_is_one_where_ids_begin_again_in_the_next() -> None:
-    same = b'{"id":1,"messages":[{"role":"user","content":"In?"}]}\n'
-    other = same.replace(b"In", b"Out")
-    result = read_back(CHAT + '[dialogue]\nid = "id"\nids = "file"\n', {"a.jsonl": same * 2 + other, "b.jsonl": same})
-    assert [str(key)[:15] for key, _ in keys(result)] == ["quay:a.jsonl/1"] * 2 + ["quay:a.jsonl/1~", "quay:b.jsonl/1"]
-    assert result.places == [("GF-04", "a.jsonl#/2")]
-
-
-@pytest.mark.slow
-def test_labels_in_a_file_name_all_columns_of_an_id() -> None:
-    toml = TURNS + SCENE + '[[files]]\npath = "a.csv"\n' + OF_LABELS + LABELS + 'dialogue = ["s", "n"]\n'
-    labels = b"mood,s,n\ncalm,1,a/b\ncross,1,c\n,1,a/b\n"
-    result = read_back(toml, {"a.csv": b"line,season,scene\nIn?,1,a/b\n", "l.csv": labels})
-    assert [(row.dialogue_id, row.label) for row in result.of(Annotation)] == [("quay:1/a%2Fb", "calm")]
-    assert result.places == [("GF-15", "l.csv#/2")]
-
-
-@pytest.mark.slow
-def test_labels_in_a_file_are_those_of_its_split() -> None:
-    own = OF_LABELS + 'split = "te/st"\n' + LABELS + 'dialogue = "n"\n'
-    files = {"a.csv": b"line,n\nIn?,1\nOut?,2\n", "b.csv": b"line,n\nIn!,1\n", "l.csv": b"mood,n\ncalm,1\ncross,2\n"}
-    result = read_back(TURNS + SPLITS + own + '[dialogue]\nid = "n"\nids = "split"\n', files)
-    assert [(row.dialogue_id, row.label) for row in result.of(Annotation)] == [("quay:te%2Fst/1", "calm")]
-    assert result.places == [("GF-15", "l.csv#/2")]
 
 
 @pytest.mark.parametrize(

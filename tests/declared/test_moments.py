@@ -27,22 +27,6 @@ def places(result: Read) -> list[tuple[int | None, int | None]]:
     return [(turn.start_ms, turn.end_ms) for turn in result.of(Turn)]
 
 
-def test_a_clock_fills_the_columns_and_comes_back_to_the_digit() -> None:
-    raw = (
-        b'd,text,from,to\n1,a,"00:00:01,500","00:00:02,000000"\n1,b,"125:14:38,1","7:00:00,25"\n1,c,,"00:00:01,0004"\n'
-    )
-    result = loaded(ROWS, CLOCK, {"a.csv": raw})
-    assert places(result) == [(1500, 2000), (450_878_100, 25_200_250), (None, 1000)]
-    assert [row.extra and json.loads(row.extra).get("to") for row in result.of(Turn)] == [None, None, "00:00:01,0004"]
-    assert result.places == []
-
-
-def test_a_missing_place_is_not_written_as_the_time_of_its_dialogue() -> None:
-    tables = ROWS.replace('id = "d"\n', 'id = "d"\nstarted_at = "begun"\n')
-    raw = b'd,begun,text,from,to\n1,2024-05-06T07:08:09,a,"00:00:01,500",\n1,2024-05-06T07:08:09,b,,"00:00:02,000"\n'
-    assert places(loaded(tables, CLOCK, {"a.csv": raw})) == [(1500, None), (None, 2000)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("carefully", ["", "1"])
 def test_documents_have_clocks_and_seconds_too(carefully: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,16 +53,6 @@ def test_documents_have_clocks_and_seconds_too(carefully: str, monkeypatch: pyte
 
 
 @pytest.mark.slow
-def test_seconds_in_rows_of_objects_come_back_as_they_were() -> None:
-    raw = json_lines(
-        {"d": "1", "text": "a", "from": 12.5, "to": "13.25"},
-        {"d": "1", "text": "b", "from": None},
-        {"d": "1", "text": "c"},
-    )
-    assert places(loaded(ROWS, "seconds", {"a.jsonl": raw})) == [(12_500, 13_250), (None, None), (None, None)]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("tables", "name"), [(ROWS, "a.csv"), (LISTS, "a.jsonl")])
 @pytest.mark.parametrize("form", [CLOCK, None])
 def test_many_of_another_form_are_named_100_times_and_counted_once(tables: str, name: str, form: str | None) -> None:
@@ -89,15 +63,6 @@ def test_many_of_another_form_are_named_100_times_and_counted_once(tables: str, 
     assert [finding.rule for finding in result.findings] == ["GF-09"] * 101
     assert result.findings[-1].detail == "900 more in 'from' are not of the declared time_format"
     assert len(places(result)) == 1_000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("odd", [[1], {"a": 1}, True, "1500", "x", 1.5, 2**70])
-def test_what_is_no_whole_number_stays_and_is_named_unless_it_is_one_in_quotes(odd: object) -> None:
-    raw = json_lines({"turns": [{"text": "a", "from": odd}, {"text": "b", "from": 7}]})
-    result = loaded(LISTS, None, {"a.jsonl": raw})
-    assert places(result) == [(1500 if odd == "1500" else None, None), (7, None)]
-    assert result.places == ([] if odd == "1500" else [("GF-09", "a.jsonl#/0/turns/0/from")])
 
 
 @pytest.mark.slow

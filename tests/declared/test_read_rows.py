@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 from datetime import datetime
+from typing import Any
 
 import polars as pl
 import pytest
@@ -19,12 +20,12 @@ from talkhouse.ingest.declared.declaration.model import (
     SpeakerFields,
     TurnFields,
 )
-from talkhouse.ingest.declared.rows import spool
+from talkhouse.ingest.declared.rows import json_frames, spool
 from talkhouse.ingest.declared.rows.columns import ID
 from talkhouse.ingest.declared.rows.write_rows import StoredRow, in_order_of_lines
 from talkhouse.ingest.rows import Annotation, Dialogue, Participant, Record, Speaker, Turn
 from tests.conftest import invented_examples
-from tests.declared.rows_loaded import declared, read, read_back, restored, stored
+from tests.declared.rows_loaded import Read, declared, json_lines, json_text, read, read_back, restored, stored
 
 PIER = DialogueFields(id=("d",), title=("title",), split=("fold",))
 SAID = TurnFields(
@@ -285,3 +286,37 @@ def test_rows_that_do_not_fit_in_memory_come_by_dialogue(parts: list[list[str]],
 def test_rows_on_their_way_back_are_sorted_by_line() -> None:
     rows = [StoredRow(line, {"n": str(number).encode()}) for number, line in enumerate([3, 1, 1, 2])]
     assert [row.cells["n"] for row in in_order_of_lines(rows)] == [b"1", b"2", b"3", b"0"]
+
+
+# What is wrong in a row sets aside a cell, or else its dialogue; only a row of no dialogue refuses the file.
+
+TURNS = 'title = "Gate"\nformat = "turns"\n[dialogue]\nid = "d"\n[turn]\ntext = "text"\nspeaker = "who"\norder = "n"\n'
+
+
+def loaded(rows: list[Any], toml: str = TURNS) -> Read:
+    """Read rows as a list of JSON and as JSON Lines, to the same; all of them have to come back."""
+    result, other = read_back(toml, {"a.json": json_text(rows)}), read_back(toml, {"a.jsonl": json_lines(*rows)})
+    assert [row.text for row in result.of(Turn)] == [row.text for row in other.of(Turn)]
+    return result
+
+
+IDS = {"d": st.sampled_from(["a", "b", "c"])}
+OPTIONAL_CELLS = {
+    "text": st.sampled_from(["x", "y", None, 7, [1]]),
+    "n": st.sampled_from([1, 2, None, "z", {}]),
+    "who": st.sampled_from(["ida", None, {}, 3]),
+    "more": st.sampled_from([[1.50], {"shape": 1}, ""]),
+}
+
+
+@pytest.mark.slow
+@given(st.lists(st.fixed_dictionaries(IDS, optional=OPTIONAL_CELLS), max_size=9), st.integers(1, 3))
+def test_whatever_is_wrong_each_dialogue_is_loaded_or_set_aside(rows: list[dict[str, Any]], size: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spool, "_IN_MEMORY", 300 * size)
+        patch.setattr(spool, "_SLICE", size)
+        patch.setattr(json_frames, "_ROWS", size)
+        result = loaded(rows)
+    bad = {row["d"] for row in rows if not isinstance(row.get("text"), str | None)}
+    assert {item.location.native_id for item in result.rejected} == bad
+    assert {row.native_id for row in result.of(Record)} == {row["d"] for row in rows} - bad

@@ -1,8 +1,6 @@
 """Text files: a file or a line as a record, lines as rows by a pattern; turns as they are said, and all of it back."""
 
 import gzip
-import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from talkhouse.ingest.declared.record_files import csv_files, open_records, text
 from talkhouse.ingest.declared.record_files.content import FileContent
 from talkhouse.ingest.declared.rows import spool
 from talkhouse.ingest.files.limits import Limits
-from talkhouse.ingest.rows import Dialogue, Record, Turn
+from talkhouse.ingest.rows import Turn
 from talkhouse.ingest.sources import BOM
 from talkhouse.schema.errors import SourceError
 from tests.archives import zipped
@@ -41,74 +39,13 @@ def clocked(pattern: str, clock: str) -> Declaration:
 
 
 ANDROID = clocked(r"(?<at>\d\d\.\d\d\.\d\d, \d\d:\d\d) - (?:(?<who>[^:]+): )?(?<said>.*)", "%d.%m.%y, %H:%M")
-IPHONE = clocked(r"\x{200e}?\[(?<at>[^\]]+)\] (?<who>[^:]+): (?<said>.*)", r"%d/%m/%Y, %I:%M:%S\u202f%p")
-IRC = lines(r"\[(?<clock>[\d:]+)\] (?:<(?<who>[^>]+)>|-!-) (?<said>.*)", speaker="who")
 SCRIPT = lines("(?<who>[A-Z ]+): (?<said>.*)", role="who")
 SCENES = lines("(?<who>[A-Z ]+): (?<said>.*)", "begins = '^$|==='", role="who")
-NUMBERED = lines(r"(?<n>\d+) (?<said>.*)", "begins = '1 '")
-
-
-def turns_of(result: Read) -> list[tuple[str | None, str]]:
-    turns = sorted(result.of(Turn), key=lambda turn: (turn.dialogue_id, turn.turn_index))
-    return [(turn.speaker_id.partition(":")[2] if turn.speaker_id else None, turn.text) for turn in turns]
 
 
 def comes_back(declaration: Declaration, **files: bytes) -> Read:
     """Read files, whose names have ``_`` for a point, and write them back."""
     return read_back(declaration, {name.replace("_", "."): raw for name, raw in files.items()})
-
-
-def test_exports_of_chat_programs_are_turns_and_come_back() -> None:
-    android = (
-        "31.12.21, 22:04 - Messages are end-to-end encrypted.\n31.12.21, 22:05 - Ida: Hello\nand more\n\nlast of it\n\n"
-        "31.12.21, 22:06 - Ole: <Media omitted>\n01.01.22, 00:00 - Ida: see 22:05 - Bo: x\n"
-    )
-    result = comes_back(ANDROID, chat_txt=android.encode())
-    assert turns_of(result) == [
-        (None, "Messages are end-to-end encrypted."),
-        ("Ida", "Hello\nand more\n\nlast of it"),
-        ("Ole", "<Media omitted>"),
-        ("Ida", "see 22:05 - Bo: x"),
-    ]
-    assert [turn.said_at for turn in result.of(Turn)][-1] == datetime(2022, 1, 1)  # noqa: DTZ001
-    assert result.places == []
-    iphone = "[31/12/2021, 10:05:12\u202fPM] Ida: Hello\r\nmore\r\n"
-    iphone += "\u200e[01/02/2022, 10:05:14\u202fAM] Ole: \u200eimage omitted"
-    result = comes_back(IPHONE, chat_txt=BOM + iphone.encode(), packed_txt_gz=gzip.compress(iphone.encode(), mtime=0))
-    assert turns_of(result) == [("Ida", "Hello\r\nmore"), ("Ole", "\u200eimage omitted")] * 2
-    assert [turn.said_at for turn in result.of(Turn)][:2] == [
-        datetime(2021, 12, 31, 22, 5, 12),  # noqa: DTZ001
-        datetime(2022, 2, 1, 10, 5, 14),  # noqa: DTZ001
-    ]
-
-
-@pytest.mark.slow
-def test_a_clock_without_a_date_is_kept_with_its_turn() -> None:
-    result = comes_back(IRC, log_log=b"[12:01] <ida> hi\n[12:01] -!- ole has joined\n[12:02] <ole> <b> ho\n")
-    assert turns_of(result) == [("ida", "hi"), (None, "ole has joined"), ("ole", "<b> ho")]
-    assert result.of(Turn)[0].extra == '{"clock":"12:01"}'
-    assert {turn.said_at for turn in result.of(Turn)} == {None}
-    assert result.places == []
-
-
-def test_lines_with_which_a_dialogue_begins() -> None:
-    result = comes_back(NUMBERED, a_txt=b"1 hi\n2 ho\n1 again\n10 far\n1 end\n", b_txt=b"2 late\n1 new\n")
-    assert [(turn.dialogue_id, turn.text) for turn in result.of(Turn)] == [
-        ("quay:a.txt/0", "hi"),
-        ("quay:a.txt/0", "ho"),
-        ("quay:a.txt/1", "again"),
-        ("quay:a.txt/1", "10 far".partition(" ")[2]),
-        ("quay:a.txt/2", "end"),
-        ("quay:b.txt/0", "late"),
-        ("quay:b.txt/1", "new"),
-    ]
-    scenes = b"THE KITCHEN\n\nIDA: Tea?\nOLE: Yes.\nPlease.\n \n\n=== two ===\nat night\nIDA: Again?\n\n\nOLE: No\n"
-    result = comes_back(SCENES, play_txt=scenes)
-    assert result.turns("quay:play.txt/0") == [("IDA", "Tea?"), ("OLE", "Yes.\nPlease.")]
-    assert result.turns("quay:play.txt/1") == [("IDA", "Again?")]
-    assert result.turns("quay:play.txt/2") == [("OLE", "No")]
-    assert [(found.rule, found.severity, found.pointer) for found in result.findings] == [("GF-10", "warn", "/0")]
-    assert "2 lines belong to no turn" in result.findings[0].detail
 
 
 def several(pattern: str, texts: str, more: str = "", **turn: str) -> Declaration:
@@ -117,25 +54,6 @@ def several(pattern: str, texts: str, more: str = "", **turn: str) -> Declaratio
         f"[lines]\npattern = '{pattern}'\n{more}\nturns = \"each\"\n[turn]\ntext = {texts}\n"
         + "".join(f"{key} = {groups}\n" for key, groups in turn.items())
     )
-
-
-PAIRED = several(
-    r"(?<n>\d+) (?<said>[^\t]*)(?:\t(?<answer>[^\t]*)(?:\t(?<more>.*))?)?", '["said", "answer"]', "begins = '1 '"
-)
-
-
-@pytest.mark.slow
-def test_lines_with_several_turns() -> None:
-    result = comes_back(PAIRED, a_txt=b"head\n1 hi\tho\n2 ho\tho\tone|two\n3 alone\nmore\n1 \tb\r\nmore\n\n2 x\t\n3 \n")
-    assert [text for _, text in result.turns("quay:a.txt/0")] == ["hi", "ho", "ho", "ho", "alone\nmore"]
-    assert [text for _, text in result.turns("quay:a.txt/1")] == ["b\r\nmore", "x", ""]
-    second = [turn for turn in result.of(Turn) if turn.turn_index in (2, 3) and turn.dialogue_id == "quay:a.txt/0"]
-    extras = [json.loads(turn.extra or "{}") for turn in second]
-    assert [(extra["n"], extra["more"]) for extra in extras] == [("2", ""), ("", "one|two")]
-    assert [record.source_pointer for record in result.of(Record)] == ["/1", "/5"]
-    pattern = "(?<a>[A-Z]+)=(?<said>[a-z]*) (?<b>[A-Z]+)=(?<answer>[a-z]*)"
-    result = comes_back(several(pattern, '["said", "answer"]', speaker='["a", "b"]'), a_txt=b"IDA=x OLE=y\nMIA=z OLE=")
-    assert turns_of(result) == [("IDA", "x"), ("OLE", "y"), ("MIA", "z")]
 
 
 @pytest.mark.slow
@@ -171,28 +89,6 @@ def test_a_file_of_which_no_line_fits_or_that_is_not_utf_8_is_refused_alone() ->
     )
     result = read(labels, {"a.csv": b"d,said\n1,Hi\n", "l.txt": b"1 calm\n"})
     assert [(item.rule, item.raw) for item in result.rejected] == [("GF-14", b"1 calm\n")]
-
-
-@pytest.mark.slow
-def test_groups_that_do_not_stand_one_behind_the_other_come_back() -> None:
-    result = comes_back(lines("(?<all>(?<who>[A-Z]+): (?<said>.*))", role="who"), a_txt=b"IDA: a\nmore\nOLE: b\n")
-    assert turns_of(result) == [(None, "a\nmore"), (None, "b")]
-    result = comes_back(lines(r"(?<said>.*) \((?<who>[a-z]+)\)", role="who"), a_txt=b"a (ida)\nmore\nb (ole)\n")
-    assert turns_of(result) == [(None, "a\nmore"), (None, "b")]
-    either = lines("(?<who>[A-Z]+)>(?<said>.*)|(?<rest>-.*)", role="who")
-    assert turns_of(comes_back(either, a_txt=b"A>x\n--\nB>y\n")) == [(None, "x"), (None, ""), (None, "y")]
-    notices = declared(
-        "[lines]\npattern = '(?<shape>[A-Z]*): (?<cells>.*)|\\* (?<__proto__>.*)'\n"
-        '[turn]\ntext = ["cells", "__proto__"]\n'
-    )
-    result = comes_back(notices, a_txt=b"A: a\nb\n* c\nd\n: \n\nf\n")
-    assert turns_of(result) == [(None, "a\nb"), (None, "c\nd"), (None, "\n\nf")]
-
-
-@pytest.mark.slow
-def test_most_lines_need_no_word_about_how_they_are_written() -> None:
-    result = comes_back(ANDROID, a_txt=b"12.01.21, 10:00 - No one said it\n" + b"12.01.21, 10:00 - Ida: Hi\n" * 3)
-    assert [turn.extra for turn in result.of(Turn)] == ['{"cells":{"":"1"}}', None, None, None]
 
 
 LINES = st.lists(
@@ -276,14 +172,6 @@ EACH_LINE = declared("[dialogue]\n" + TEXT + MARKS, "transcript")
 SEPARATED = declared("[dialogue]\n" + TEXT + 'separator = [" __eou__ ", " __eou__"]\n', "transcript")
 
 
-def test_a_text_file_is_a_transcript_and_comes_back() -> None:
-    call = b"Agent: Hello.\nCaller: My line is dead.\nSince noon.\nAgent: I see.\n"
-    result = comes_back(FILES, a_txt=call, b_log=BOM + call[:-1], c_text_gz=gzip.compress(BOM + call, mtime=0))
-    expected = [("agent", "Hello."), ("caller", "My line is dead.\nSince noon."), ("agent", "I see.")]
-    assert [result.turns(row.dialogue_id) for row in result.of(Dialogue)] == [expected] * 3
-    assert result.of(Dialogue)[0].dialogue_id == "quay:a.txt/0"
-
-
 @pytest.mark.slow
 def test_each_line_that_is_not_blank_is_a_record() -> None:
     result = comes_back(EACH_LINE, a_txt=b"Agent: Hi\r\n\n \nhm\nAgent: \xff\nAgent:  Ho ", b_txt=b"\n", c_txt=b"")
@@ -293,23 +181,6 @@ def test_each_line_that_is_not_blank_is_a_record() -> None:
     ]
     assert result.places == [("GF-10", "a.txt#/3"), ("TH-02", "a.txt#/4")]
     assert "line 5: not UTF-8" in result.rejected[1].detail
-
-
-@pytest.mark.slow
-def test_turns_between_separators() -> None:
-    result = comes_back(SEPARATED, a_txt=b"A __eou__ B __eou__\n\nC\nD __eou__  __eou__\t\r\n __eou__ E __eou__ F\n")
-    turns = [result.turns(row.dialogue_id) for row in result.of(Dialogue)]
-    assert [[text for _, text in talk] for talk in turns] == [["A", "B"], ["C"], ["D", ""], ["", "E", "F"]]
-    assert {role for talk in turns for role, _ in talk} == {"speaker"}
-    in_cells = declared('[dialogue]\ntext = "log"\nseparator = "|"\n', "transcript")
-    result = comes_back(in_cells, a_csv=b'log\na|b\n"c,|"\n||\n', b_json=b'[{"log":"a||b"},{"log":""}]')
-    assert [[text for _, text in result.turns(row.dialogue_id)] for row in result.of(Dialogue)] == [
-        ["a", "b"],
-        ["c,"],
-        ["", ""],
-        ["a", "", "b"],
-        [],
-    ]
 
 
 @pytest.mark.slow
@@ -330,14 +201,6 @@ def test_a_file_that_is_a_record_and_refused_comes_back() -> None:
 @invented_examples(100)
 def test_any_text_comes_back(raw: bytes, declaration: Declaration) -> None:
     comes_back(declaration, a_txt=raw, b_txt=raw.replace(b"IDA", b"Agent").replace(b"OLE", b"Caller"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("format_", ["chat", "pairs"])
-def test_a_format_of_objects_does_not_read_a_text(format_: str) -> None:
-    result = read(declared("", format_), {"a.txt": b'{"messages": []}\n'})
-    assert [item.rule for item in result.rejected] == ["GF-14"]
-    assert "rename it to .jsonl" in result.rejected[0].detail
 
 
 @pytest.mark.slow

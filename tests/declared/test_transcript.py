@@ -9,15 +9,7 @@ from hypothesis import strategies as st
 from talkhouse.ingest.declared.declaration.model import DialogueFields
 from talkhouse.ingest.declared.documents.transcript import MOST_TURNS, Markers, Transcript
 from talkhouse.ingest.decode import BadRecord
-from tests.declared.records import (
-    comes_back,
-    declared,
-    is_named_or_comes_back,
-    read,
-    stored,
-    with_mutation,
-    with_others,
-)
+from tests.declared.records import comes_back, declared, is_named_or_comes_back, with_mutation, with_others
 
 MARKS = {"Cook: ": "cook", "\nCook: ": "cook", "\nGuest: ": "guest", "\nGuest: Dr ": "doctor", "(.*)+$": "note"}
 FORMAT = Transcript(declared("transcript", dialogue=DialogueFields(text=("text",)), markers=MARKS))
@@ -25,12 +17,6 @@ FORMAT = Transcript(declared("transcript", dialogue=DialogueFields(text=("text",
 
 def cut(text: str, marks: dict[str, str] = MARKS) -> list[tuple[str, str]]:
     return [(turn.role, turn.text) for turn in Markers(marks).cut(text, "/text")]
-
-
-def problem(record: object) -> tuple[str, str]:
-    with pytest.raises(BadRecord) as caught:
-        read(FORMAT, record)
-    return caught.value.rule, caught.value.pointer
 
 
 def test_turns_are_verbatim_from_mark_to_mark() -> None:
@@ -63,39 +49,6 @@ def test_marks_without_line_breaks_begin_lines_where_none_has_one() -> None:
 
 def test_the_longest_mark_counts() -> None:
     assert cut("\nGuest: Dr Lee is here.\nGuest: Drat") == [("doctor", "Lee is here."), ("guest", "Drat")]
-
-
-def test_a_mark_is_never_a_pattern() -> None:
-    assert cut("(.*)+$hm\nCook: x") == [("note", "hm"), ("cook", "x")]
-    assert problem({"text": "aaaa"}) == ("GF-10", "/text")
-
-
-def test_a_mark_that_is_not_the_first_of_its_role_is_kept() -> None:
-    turns = stored(FORMAT, {"text": "Cook: a\nGuest: b\nCook: c"}).turns
-    assert [turn.extra for turn in turns] == [None, None, r'{"mark":"\nCook: "}']
-
-
-def test_a_text_that_begins_with_no_mark_is_refused_with_its_beginning() -> None:
-    with pytest.raises(BadRecord, match="Good day") as caught:
-        read(FORMAT, {"text": "Good day.\nCook: Soup?"})
-    assert caught.value.pointer == "/text"
-
-
-def test_without_markers_every_text_is_refused() -> None:
-    without = Transcript(declared("transcript", dialogue=DialogueFields(text=("text",))))
-    with pytest.raises(BadRecord, match="GF-10"):
-        read(without, {"text": "Cook: Soup?"})
-
-
-def test_an_empty_text_has_no_turns() -> None:
-    assert read(FORMAT, {"text": ""}).turns == []
-    assert stored(FORMAT, {"text": "", "a": 1}).loaded.extra == '{"a":1}'
-
-
-def test_a_text_that_is_missing_or_none_is_refused() -> None:
-    assert problem({"words": "Cook: a"}) == ("GF-01", "")
-    assert problem({"text": None}) == ("GF-01", "/text")
-    assert problem({"text": ["Cook: a", 1]}) == ("GF-01", "/text/1")
 
 
 def test_a_long_text_is_cut_in_time_that_grows_with_it() -> None:

@@ -7,6 +7,7 @@ import pytest
 from talkhouse.ingest.registry import DEFAULT_ROOT, corpora, pick
 from talkhouse.schema.errors import RegistryError, UsageError
 from tests.plugins import CORPUS
+from tests.test_layers import FOR_CORPORA, ROOT
 
 
 def toy(root: Path, name: str = "toy", corpus_id: str = "toy", more: str = "") -> Path:
@@ -66,3 +67,16 @@ def test_a_scheme_must_name_its_corpus(tmp_path: Path) -> None:
 def test_an_unknown_id_names_those_that_there_are() -> None:
     with pytest.raises(UsageError, match=r"no corpus 'dbcd3'[\s\S]*one of: dbdc3, .*mpchat"):
         pick(corpora(), "dbcd3")
+
+
+# The modules at the top of ingest are what corpora may import, and one that finds the corpora.
+
+
+def test_the_top_of_ingest_is_what_corpora_may_import() -> None:
+    assert {path.stem for path in (ROOT / "ingest").glob("*.py")} == FOR_CORPORA | {"__init__"}
+
+
+def test_every_module_and_folder_is_named_in_its_docstring() -> None:
+    text = (ROOT / "ingest" / "__init__.py").read_text(encoding="utf-8")
+    folders = {path.parent.name for path in Path(ROOT / "ingest").glob("*/__init__.py")}
+    assert {name for name in FOR_CORPORA | folders if f"``{name}``" not in text} == set()

@@ -1,5 +1,8 @@
 """``talkhouse make`` as a command: what it prints, refuses and leaves behind."""
 
+import json
+import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -7,10 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.ingest.registry import corpora
+import talkhouse
+from talkhouse.ingest.progress import Silent
+from talkhouse.ingest.registry import corpora, sample_of
+from talkhouse.load.run import build
 from tests.commands import COMMAND, run
 from tests.corpora.mantis.dumps import InventedDump
 from tests.corpora.mantis.test_make import talk
+from tests.lanes import first_quick
+from tests.test_docs import ROOT, check_part, commands
 
 OTHER = next(name for name, corpus in corpora().items() if corpus.make is None)
 
@@ -87,3 +95,50 @@ def test_what_is_interrupted_leaves_no_output_and_can_be_repeated(
     subprocess.run([*command[:-1], str(tmp_path / "made"), "--negatives", "none"], check=True, capture_output=True)
     assert len(contents(tmp_path / "made")) == 4
     assert not [path for path in tmp_path.iterdir() if path.is_dir() and path.name not in ("made", "travel")]
+
+
+# The page on making the corpus shows what its commands print.
+
+
+def test_the_corpus_is_made_as_its_page_shows(tmp_path: Path, regen: bool) -> None:
+    page = ROOT / "docs" / "mantis-from-source.md"
+    shutil.copytree(ROOT / "docs" / "dumps", tmp_path / "docs" / "dumps")
+    shown = {}
+    for command in commands(page.read_text(encoding="utf-8")):
+        words = shlex.split(command)[3:]
+        done = run(*words, cwd=tmp_path, env={"COLUMNS": "110"})
+        assert done.returncode == 0, done.stderr
+        shown[words[0]] = done.stdout
+    assert "10 files compared" in shown["verify"]
+    assert "10 equal" in shown["verify"]
+    for name in ("make", "sql"):
+        check_part(page, name, f"```text\n{shown[name]}```\n", regen)
+
+
+# A manifest.json next to the files: that of Talkhouse names their sources; any other is an ordinary file.
+
+KIND = "made by talkhouse make mantis"
+
+
+@pytest.mark.parametrize(
+    ("text", "made_from"),
+    first_quick(
+        [
+            (json.dumps({"kind": KIND, "made_from": "dumps of x", "sites": {"x": {}}}), "dumps of x"),
+            (json.dumps({"kind": "other"}), None),
+            (json.dumps({"kind": KIND, "made_from": "\ud800", "sites": {}}), None),
+            ("[" * 200_000, None),
+            ("no JSON", None),
+        ]
+    ),
+    ids=["ours", "other", "half a pair", "deep", "no JSON"],
+)
+def test_only_ours_says_what_the_files_were_made_from(tmp_path: Path, text: str, made_from: str | None) -> None:
+    folder = tmp_path / "data" / "mantis"
+    shutil.copytree(sample_of(corpora()["mantis"]), folder)
+    (folder / "manifest.json").write_text(text)
+    build(tmp_path / "w.duckdb", Silent(), data=tmp_path / "data")
+    with talkhouse.open(tmp_path / "w.duckdb") as con:
+        assert con.execute("select made_from from main.corpora").fetchall() == [(made_from,)]
+        unknown = con.execute("select count(*) from meta.findings where rule = 'TH-05'").fetchone()
+        assert unknown == (int(made_from is None),)

@@ -5,6 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from talkhouse.charts import questions
 from talkhouse.charts.declarations import (
     ConversationDisplay,
     DeclaredDashboard,
@@ -13,7 +14,7 @@ from talkhouse.charts.declarations import (
     metrics,
     metrics_files,
 )
-from talkhouse.charts.declared import ChartKind, NumberFormat
+from talkhouse.charts.declared import ChartKind, Metric, NumberFormat
 from talkhouse.charts.query import sql_of_timeline
 from talkhouse.queries.files import Files, files_in
 from talkhouse.schema.errors import CatalogueError
@@ -225,3 +226,40 @@ def test_a_pattern_takes_no_longer_for_a_text_that_almost_fits(tmp_path: Path) -
     assert found
     none, groups, other = found.lines[0].matches(["a" * 100, "aab", "x\naab"])
     assert (none, other, groups and groups["whom"]) == (None, None, "aa")
+
+
+# Questions: what is shown by what, and a number that would mean nothing is refused with the reason.
+
+KNOWN = {"share": Metric(title="Share", sql="avg(share)", within=("scheme", "release"))}
+
+
+@pytest.mark.parametrize(
+    ("by", "over", "kind", "expected"),
+    [
+        ("", "", ChartKind.LINE, (ChartKind.NUMBER, "", (), "Share")),
+        ("bot", "", ChartKind.LINE, (ChartKind.LINE, "bot", (), "Share by bot")),
+        ("bot", "position", ChartKind.BAR, (ChartKind.BAR, "position", ("bot",), "Share by bot over position")),
+        ("bot", "position", ChartKind.TABLE, (ChartKind.TABLE, "", ("position", "bot"), "Share by bot over position")),
+    ],
+)
+def test_a_question_is_a_chart(by: str, over: str, kind: ChartKind, expected: tuple[object, ...]) -> None:
+    chart = questions.chart_of("votes", "share", KNOWN, by=by, over=over, kind=kind)
+    assert (chart.kind, chart.x, chart.by, chart.title) == expected
+
+
+def test_a_metric_over_several_of_what_it_needs_one_of_is_refused_by_name() -> None:
+    chart = questions.chart_of("votes", "share", KNOWN, by="release", over="", kind=ChartKind.BAR)
+    reason = questions.refusal(KNOWN["share"], chart, {}, ["scheme", "release"])
+    assert "one scheme" in reason
+    assert "release" not in reason
+    assert not questions.refusal(KNOWN["share"], chart, {"scheme": ["a"]}, ["scheme"])
+    assert questions.refusal(KNOWN["share"], chart, {"scheme": ["a", "b"]}, ["scheme"])
+    assert not questions.refusal(KNOWN["share"], chart, {}, [])
+
+
+def test_dimensions_are_columns_with_a_few_values_that_measure_nothing() -> None:
+    texts = ("bot", "dialogue_id", "speaker_name", "known_speaker_name", "text", "persona_text")
+    kinds = {**dict.fromkeys(texts, "VARCHAR"), "vote_count": "BIGINT", "is_default": "BOOLEAN"}
+    known = questions.candidates([{"name": name, "type": kind, "meaning": ""} for name, kind in kinds.items()])
+    assert [column["name"] for column in known] == ["bot", "dialogue_id", "known_speaker_name"]
+    assert [dimension.name for dimension in questions.dimensions(known, [4, 100_000, 1])] == ["bot"]

@@ -1,19 +1,24 @@
 """The commands as a stranger meets them: help, output, errors, exit codes; colours on a terminal only."""
 
 import json
+import os
 import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
+import click
 import duckdb
 import pytest
 
 from talkhouse import migrations
-from tests.commands import on_a_terminal, run
+from talkhouse.cli.commands import app
+from talkhouse.ingest.registry import corpora
+from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
 from tests.data_files import data_of
 
@@ -191,3 +196,154 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", script, "status", "--db", sample], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# Options: one help for all commands that have it, and numbers that none can take are wrong use, never a traceback.
+
+OWN = {"--all", "--format", "--output", "--limit"}
+"""Of each command its own: how much is shown, what is written, and how."""
+
+OTHERS = {
+    "--by": {"search"},
+    "--check": {"lake"},
+    "--corpus": {"findings", "notes", "search"},
+    "--db": {"build", "ingest", "lake", "migrate", "replay"},
+    "--force": {"publish"},
+    "--jobs": {"make"},
+    "--memory-limit": {"sql"},
+    "--release": {"cite"},
+    "--remove": {"notes"},
+    "--site": {"report"},
+    "--split": {"ingest"},
+    "--threshold": {"make", "overlap"},
+}
+"""Commands in which an option takes more or fewer values, or has another effect, than in all others."""
+
+
+def test_an_option_has_one_help() -> None:
+    helps: dict[str, set[tuple[str | None, str | None]]] = defaultdict(set)
+    context = click.Context(app)
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        assert command is not None
+        for option in (parameter for parameter in command.params if isinstance(parameter, click.Option)):
+            if name not in OTHERS.get(option.opts[0], ()):
+                helps[option.opts[0]].add((option.help, option.metavar))
+    assert {option for option, texts in helps.items() if len(texts) > 1} <= OWN
+    assert OTHERS.keys() <= helps.keys()
+
+
+def test_an_option_that_did_nothing_is_gone() -> None:
+    shown = run("lake", "lake", "--sql", "--dialect", "spark")
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "No such option" in shown.stderr
+
+
+NINES = "9" * 400
+ROWS = ("-1", "9" * 20, NINES, "nan", "inf", "1e400", "1.5", "9223372036854775807")
+SECONDS = ("inf", "-inf", "nan", "1e400", "-1", "0", "1e12", NINES)
+MEMORY = ("0GB", "0.5KB", "0.0000001%", "101%", f"{NINES}GB", "9e99GB", "nan%", "-1GB", "99999999TB")
+NUMBERS = [
+    *((("sql", "select 1", "--timeout"), value) for value in SECONDS),
+    *((("sql", "select 1", "--limit"), value) for value in ROWS),
+    *((("search", "a", "--limit"), value) for value in ROWS),
+    *((("search", "a", "--context"), value) for value in ROWS),
+    *((("export", "turns", "--output", "turns.csv", "--limit"), value) for value in ROWS),
+    *((("publish", "postgresql://nobody@127.0.0.1:1/none", "--max-rows"), value) for value in ROWS),
+    *((("dashboard", "--no-browser", "--port"), value) for value in (*ROWS, "0", "65536")),
+    *((("sql", "select 1", "--memory-limit"), value) for value in MEMORY),
+    *((("export", "turns", "--output", "turns.csv", "--memory-limit"), value) for value in MEMORY),
+    *((("build", "--memory-limit"), value) for value in MEMORY),
+    *((("build", "--max-quarantine"), value) for value in ("nan", "inf", "inf%", "nan%", "1e400%", "-1", "-1%", "1.5")),
+    *((("verify", "--input-limit"), f"record={value}") for value in (f"{NINES}GB", NINES, "0", "-1", "nan", "inf")),
+]
+
+
+def refused(arguments: tuple[str, ...], value: str, folder: Path, warehouse: Path) -> None:
+    done = run(*arguments[:-1], f"{arguments[-1]}={value}", "--db", warehouse, cwd=folder)
+    assert done.returncode == 2, (arguments, value[:40], done.stdout, done.stderr)
+    assert arguments[-1] in done.stderr
+    assert not list(folder.iterdir())
+
+
+def test_a_number_that_an_option_cannot_take_is_wrong_use(tmp_path: Path, sample: Path) -> None:
+    for arguments, value in ((("sql", "select 1", "--timeout"), "inf"), (("search", "a", "--limit"), "9" * 20)):
+        refused(arguments, value, tmp_path, sample)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("arguments", "value"), NUMBERS, ids=lambda item: str(item)[:60])
+def test_no_number_is_a_traceback(arguments: tuple[str, ...], value: str, tmp_path: Path, sample: Path) -> None:
+    refused(arguments, value, tmp_path, sample)
+
+
+# Completion: what TAB gives, and where the shell's script is put.
+
+
+def completed(words: str, database: Path) -> list[str]:
+    """Return the completions that bash would offer after TAB at the end of these words."""
+    environment = {
+        "TALKHOUSE_DB": str(database),
+        "_TALKHOUSE_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    return [line.partition(",")[2] for line in run(env=environment).stdout.splitlines() if line]
+
+
+def test_the_shell_offers_commands_corpora_and_views(sample: Path, tmp_path: Path) -> None:
+    assert completed("talkhouse fin", sample) == ["findings"]
+    assert completed("talkhouse build --max-", sample) == ["--max-quarantine"]
+    assert completed("talkhouse sql x --format j", sample) == ["json", "jsonl"]
+    assert completed("talkhouse build --corpus ", sample) == list(corpora())
+    assert completed("talkhouse findings --corpus db", sample) == ["dbdc3"]
+    assert completed("talkhouse views dbdc3.breakdown_detection_", sample) == [
+        "dbdc3.breakdown_detection_dev",
+        "dbdc3.breakdown_detection_eval",
+    ]
+    assert "bi.examples" in completed("talkhouse export bi.", sample)
+    assert completed(f"talkhouse views --db {sample} main.turns", tmp_path / "none.duckdb") == ["main.turns"]
+    assert completed("talkhouse views main.turns", tmp_path / "none.duckdb") == []
+
+
+@pytest.mark.parametrize(
+    ("shell", "script", "start"),
+    [
+        ("bash", ".bash_completions/talkhouse.sh", ".bashrc"),
+        pytest.param("zsh", ".zfunc/_talkhouse", ".zshrc", marks=pytest.mark.slow),
+    ],
+)
+def test_it_is_installed_once_and_nothing_else_changes(tmp_path: Path, shell: str, script: str, start: str) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    mine = "alias ll='ls -l'"
+    (tmp_path / start).write_text(mine)
+    typed = f"{shlex.join(COMMAND)} --install-completion; exit $?"
+    for _ in range(2):
+        done = subprocess.run(
+            [shell, "-c", typed], env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.startswith(f"{shell} completes talkhouse")
+    assert f"{shell}_complete" in (tmp_path / script).read_text()
+    first, *added = (tmp_path / start).read_text().splitlines()
+    assert first == mine
+    assert len([line for line in added if line]) == 1
+
+
+def test_help_has_colours_on_a_terminal_and_fits_its_width(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_a_terminal(["export", "--help"], tmp_path, columns=60).replace("\r", "")
+    plain = shown.replace("\x1b[1m", "").replace("\x1b[36m", "").replace("\x1b[0m", "")
+    assert "\x1b[36m--output PATH\x1b[0m" in shown
+    assert "\x1b" not in plain
+    wrapped = [line for line in plain.splitlines() if "      talkhouse" not in line and "[superset|" not in line]
+    assert max(map(len, wrapped)) <= 60
+    assert "\x1b" not in run("export", "--help").stdout
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in on_a_terminal(["export", "--help"], tmp_path)
+
+
+@pytest.mark.parametrize(("typed", "meant"), [(["sqll"], "'sql'"), (["export", "--fromat"], "'--format'")])
+def test_what_was_mistyped_gets_a_suggestion(typed: list[str], meant: str) -> None:
+    shown = run(*typed)
+    assert shown.returncode == 2
+    assert meant in shown.stderr

@@ -3,11 +3,11 @@
 import re
 import shutil
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import duckdb
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from talkhouse.dashboard import bookmarks, links
 from talkhouse.escaping import visible
@@ -18,7 +18,7 @@ from talkhouse.notes import notes_file
 from talkhouse.notes.notes_file import NewNote
 from talkhouse.overlap.compute import overlap
 from talkhouse.overlap.request import OverlapRequest
-from tests.browser import MINUTE, Visit, served, visit
+from tests.browser import MINUTE, Served, Visit, served, visit
 from tests.data_files import data_of
 from tests.hostile import CORPUS, TEXTS, make_hostile
 from tests.samples import POSTS, RELEASES
@@ -169,3 +169,131 @@ def test_a_new_build_appears_on_an_open_page_and_ctrl_c_ends_it_without_a_trace(
         code, output = pages.stop()
     assert "Traceback" not in output
     assert code in (0, 130)
+
+
+# Read in a browser: it arrives at the turn that an address names, and keys walk through the list.
+
+HERE = "() => document.activeElement?.matches('.turn.here') ? document.activeElement.id : null"
+
+
+def parameters(visited: Visit) -> dict[str, list[str]]:
+    """What the address says."""
+    return parse_qs(urlsplit(visited.page.url).query)
+
+
+def arrived(visited: Visit) -> str:
+    """Wait until a turn has the focus and is in sight; return its id."""
+    visited.page.wait_for_function(HERE)
+    turn = visited.page.locator(".turn.here")
+    expect(turn).to_be_in_viewport(ratio=0.5)
+    return turn.get_attribute("id") or ""
+
+
+def test_an_address_with_a_turn_opens_there(browser: Browser, pages: Served) -> None:
+    with visit(browser, pages.url, viewport={"width": 1400, "height": 300}) as low:
+        low.open(f"read?dialogue={RELEASES}:CIC9001&turn=6")
+        assert arrived(low) == "turn-6"
+        assert low.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") > 0
+        assert low.wrong == []
+
+
+def test_a_hit_opens_at_the_hit(visited: Visit) -> None:
+    visited.open("read?text=MUSEUM")
+    hit = visited.page.locator(".found .hit a").last
+    number = hit.inner_text()
+    hit.click()
+    assert arrived(visited) == f"turn-{number}"
+    assert visited.page.locator(".turn.here mark").inner_text().lower() == "museum"
+
+
+def test_keys_walk_through_the_list_and_back(visited: Visit) -> None:
+    visited.open(f"read?corpus={RELEASES}&sort=disagreement")
+    visited.act(lambda: visited.page.locator(".st-key-rows a").first.click())
+    first, turn = parameters(visited), arrived(visited)
+    assert first["turn"] == [turn.removeprefix("turn-")]
+    visited.act(lambda: visited.page.keyboard.press("ArrowRight"))
+    assert parameters(visited)["dialogue"] != first["dialogue"]
+    arrived(visited)
+    visited.act(lambda: visited.page.keyboard.press("ArrowLeft"))
+    assert parameters(visited) == first
+
+
+def test_a_facet_is_a_check_box_that_the_address_keeps(visited: Visit) -> None:
+    visited.open(f"read?corpus={RELEASES}")
+    box = visited.page.get_by_role("checkbox", name="eval")
+    assert visited.page.get_by_role("checkbox", name=f"{RELEASES} (").first.is_checked()
+    visited.act(lambda: visited.page.locator(".st-key-facets .stCheckbox", has=box).click())
+    # The page also runs by itself, to look for a new build: that may be what has ended.
+    expect(box).to_be_checked()
+    visited.page.wait_for_url("**split=eval")
+    assert parameters(visited) == {"corpus": [RELEASES], "split": ["eval"]}
+
+
+# The SQL page in a browser: names are completed as one types, and the query runs.
+
+
+def query(visited: Visit) -> Locator:
+    """Return the text area; its script comes after it."""
+    area = visited.page.get_by_role("textbox", name="Query", exact=True)
+    expect(area).to_be_editable()
+    return area
+
+
+def options(visited: Visit) -> Locator:
+    return visited.page.get_by_role("option")
+
+
+def test_views_and_the_columns_of_those_in_the_query_are_completed_and_the_query_runs(visited: Visit) -> None:
+    visited.open("/sql")
+    area = query(visited)
+    area.fill("select  from ")
+    area.press_sequentially("main.corpor")
+    expect(options(visited).first).to_have_text("corpora")
+    area.press("Enter")
+    expect(area).to_have_value("select  from main.corpora")
+    area.press("Home")
+    for _ in "select ":
+        area.press("ArrowRight")
+    area.press_sequentially("licen")
+    expect(options(visited)).to_have_text(["licence varchar", "licence_url varchar"])
+    area.press("ArrowDown")
+    expect(options(visited).nth(1)).to_have_attribute("aria-selected", "true")
+    assert area.get_attribute("aria-activedescendant") == options(visited).nth(1).get_attribute("id")
+    area.press("Tab")
+    expect(area).to_have_value("select licence_url from main.corpora")
+    expect(options(visited)).to_have_count(0)
+    area.press("Control+Enter")
+    expect(visited.page.get_by_test_id("stDataFrame")).to_be_visible()
+    visited.page.wait_for_url("**/sql?query=select+licence_url+from+main.corpora")
+
+
+def test_what_is_typed_is_kept_and_what_the_page_puts_there_takes_its_place(visited: Visit) -> None:
+    visited.open("/sql?query=select+1+as+one")
+    area = query(visited)
+    expect(area).to_have_value("select 1 as one")
+    area.fill("select 2 as two")
+    visited.page.get_by_role("button", name="Run").click()
+    expect(visited.page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(area).to_have_value("select 2 as two")
+    assert visited.page.url.endswith("?query=select+2+as+two")
+    visited.page.get_by_role("button", name="Put into the query").click()
+    expect(area).to_have_value('select *\nfrom "bi"."annotations"\nlimit 100')
+    area.fill("select 2 as two")
+    visited.act(lambda: area.press("Tab"))
+    visited.page.get_by_role("button", name="Put into the query").click()
+    expect(area).to_have_value('select *\nfrom "bi"."annotations"\nlimit 100')
+
+
+def test_strings_and_keywords_are_not_completed_and_escape_closes_the_list(visited: Visit) -> None:
+    visited.open("/sql")
+    area = query(visited)
+    area.press_sequentially("select t.title from main.corpora t where")
+    expect(options(visited)).to_have_count(0)
+    area.press_sequentially(" 'tit")
+    expect(options(visited)).to_have_count(0)
+    area.press_sequentially("' < t.tit")
+    expect(options(visited)).to_have_text(["title varchar"])
+    area.press("Escape")
+    expect(options(visited)).to_have_count(0)
+    area.press("Enter")
+    expect(area).to_have_value("select t.title from main.corpora t where 'tit' < t.tit\n")

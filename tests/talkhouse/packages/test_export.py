@@ -1,6 +1,7 @@
 """The files that describe a package: what licences ask, how its corpora are cited, what is in it, and from where."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,14 +9,19 @@ import duckdb
 import pytest
 import yaml
 
+from talkhouse.export.formats import Tool
 from talkhouse.export.selection import Filters, select
 from talkhouse.export.terms import LicencePart
 from talkhouse.ingest.corpus import Source
-from talkhouse.packages.content import Config, ExportPackage, SplitRows
-from talkhouse.packages.export import provenance, write_descriptions, write_manifest
-from talkhouse.warehouse.opened import Warehouse
+from talkhouse.packages.chat import ChatOptions
+from talkhouse.packages.content import Config, CorpusFacts, ExportPackage, SplitRows, known_facts
+from talkhouse.packages.export import export_package, provenance, write_descriptions, write_manifest
+from talkhouse.schema.errors import UsageError
+from talkhouse.warehouse.opened import Warehouse, opened
 from talkhouse.warehouse.readers import StoredFile
+from tests.data_files import data_of
 from tests.samples import RELEASES
+from tests.talkhouse.leading_to_people import found_in, leading_to_people
 
 TASK = f"{RELEASES}.breakdown_detection"
 TERMS = (
@@ -114,3 +120,92 @@ def test_a_file_is_the_publishers_by_its_checksum_or_by_its_path() -> None:
     assert file("folder/unknown.zip", "2" * 64).published_as(sources) == unknown
     assert file("known.zip", "2" * 64).published_as(sources) is None
     assert file("notunknown.zip", "2" * 64).published_as(sources) is None
+
+
+# Packages with pseudonyms: what leads to people is in none of their files.
+
+ROLES = ("agent", "free", "guided", "main", "other", "participant", "system")
+
+
+def texts_of(folder: Path) -> Iterator[tuple[Path, str]]:
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if path.suffix == ".parquet":
+            rows = duckdb.execute(f"select to_json(rows)::varchar from '{path}' as rows").fetchall()
+            metadata = duckdb.execute(f"select decode(value) from parquet_kv_metadata('{path}')").fetchall()
+            yield path, "\n".join(text for (text,) in rows + metadata)
+        else:
+            yield path, path.read_text(encoding="utf-8").encode("utf-8", "replace").decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", [tool for tool in Tool if tool not in (Tool.SUPERSET, Tool.DBT)])
+def test_no_id_of_a_person_is_in_any_file_of_a_package(sample: Path, key: Path, tmp_path: Path, tool: Tool) -> None:
+    with duckdb.connect(sample, read_only=True) as con:
+        warehouse, secret = Warehouse(con), leading_to_people(con)
+        for corpus_id in warehouse.corpus_ids:
+            folder = tmp_path / corpus_id
+            chats = ChatOptions(roles=dict.fromkeys(ROLES, "user")) if tool is Tool.CHAT else None
+            export_package(warehouse, corpus_id, tool, folder, key_file=key, chats=chats)
+            for path, text in texts_of(folder):
+                assert found_in(text, secret) == set(), path
+            assert "Texts are not touched" in (folder / "LICENSE.md").read_text()
+            assert "Texts are not touched" in (folder / "manifest.json").read_text()
+            assert key.read_bytes().hex() not in (folder / "manifest.json").read_text()
+
+
+@pytest.mark.slow
+def test_a_key_is_not_taken_from_the_folder_that_is_written(sample: Path, key: Path) -> None:
+    with duckdb.connect(sample, read_only=True) as con, pytest.raises(UsageError):
+        export_package(Warehouse(con), "main.turns", Tool.HUGGINGFACE, key.parent, key_file=key)
+    assert [path.name for path in key.parent.iterdir()] == ["key"]
+
+
+# What a warehouse knows of corpora for datasheets, compared with counts of the tables themselves.
+
+_ANNOTATORS = data_of(__file__)["annotators"]
+
+_COUNTS = """
+select corpus_id, count(distinct dialogue_id), count(*), count(said_at), min(said_at), max(said_at)
+from main.turns inner join main.dialogues using (dialogue_id) group by corpus_id order by corpus_id
+"""
+
+_FINDINGS = """
+select corpus_id, rule, severity, count(*) from meta.findings where corpus_id is not null group by all order by all
+"""
+
+
+def _facts(sample: Path, *queries: str) -> tuple[list[CorpusFacts], list[list[tuple[object, ...]]]]:
+    with opened(sample) as warehouse:
+        facts = known_facts(warehouse, reversed(warehouse.corpus_ids))
+        return facts, [warehouse.con.execute(query).fetchall() for query in queries]
+
+
+def test_annotators_and_counts_are_those_of_the_tables(sample: Path) -> None:
+    facts, (annotators, counts) = _facts(sample, _ANNOTATORS, _COUNTS)
+    schemes = [scheme for corpus in facts for scheme in corpus.schemes]
+    known = {scheme.scheme: (scheme.fewest_annotators, scheme.most_annotators, scheme.units) for scheme in schemes}
+    # Numbers are labels too here, but not for this query.
+    assert {(scheme, *known[str(scheme)]) for scheme, *_ in annotators} == set(annotators)
+    assert all(each.fewest_annotators <= each.median_annotators <= each.most_annotators for each in schemes)
+    names = ("corpus_id", "dialogue_count", "turn_count", "timed_turn_count", "first_said_at", "last_said_at")
+    assert [tuple(getattr(each, name) for name in names) for each in facts] == counts
+
+
+@pytest.mark.slow
+def test_agreement_is_of_schemes_that_several_annotate(sample: Path) -> None:
+    facts, (agreement, findings) = _facts(
+        sample,
+        "select scheme, release, unit_count from bi.scheme_agreement"
+        # Of several releases each is told, and not what their default publications are together.
+        " qualify release is not null or count(release) over (partition by scheme) = 0",
+        _FINDINGS,
+    )
+    known = [
+        (scheme.scheme, each.release, each.units)
+        for corpus in facts
+        for scheme in corpus.schemes
+        for each in scheme.agreement
+    ]
+    assert known
+    assert sorted(known, key=str) == sorted(agreement, key=str)
+    assert [(corpus.corpus_id, *finding) for corpus in facts for finding in corpus.findings] == findings

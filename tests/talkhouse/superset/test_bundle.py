@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from uuid import UUID
+from zipfile import ZipFile
 
 import duckdb
 import pytest
@@ -29,6 +30,7 @@ from tests.data_files import data_of
 from tests.lanes import first_quick
 from tests.samples import RELEASES
 from tests.talkhouse.superset.conftest import THERE, Contents
+from tests.talkhouse.superset.server import Superset
 
 folder = folder_of_the_sixth_corpus
 DASHBOARD = 'title = "Tea"\ndescription = "Who drinks what."\n'
@@ -296,3 +298,22 @@ def test_what_does_not_fit_the_views_is_named(small: Path, tmp_path: Path, decla
     ):
         write_bundle(con, tmp_path / "b.zip", THERE)
     assert not (tmp_path / "b.zip").exists()
+
+
+# Every file of the bundle is what Superset's own import takes; no server is needed to know.
+
+SCRIPT = Path(__file__).parent / "load_bundle.py"
+
+
+@pytest.mark.slow
+def test_superset_takes_every_file(superset: Superset, bundle: Path, contents: Contents, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.zip"
+    with ZipFile(broken, "w") as archive:
+        for name, text in contents.texts.items():
+            archive.writestr(name, text + "colour: blue\n" if "charts/overview_01" in name else text)
+    found = json.loads(superset.command(["python", SCRIPT, bundle, broken]).splitlines()[-1])
+    assert found[str(bundle)]["wrong"] == {}
+    files = {name.partition("/")[2] for name in contents.texts} - {"metadata.yaml"}
+    assert set(found[str(bundle)]["files"]) == files
+    assert set(found[str(broken)]["files"]) == files - {"charts/overview_01.yaml"}
+    assert found[str(broken)]["wrong"] == {"charts/overview_01.yaml": {"colour": ["Unknown field."]}}
