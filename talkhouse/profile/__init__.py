@@ -15,8 +15,8 @@ from typing import Any
 import duckdb
 import msgspec
 
+from talkhouse.personal import TITLES, PersonalKind
 from talkhouse.personal.find import candidate_pattern, find
-from talkhouse.personal.kinds import TITLES, PersonalKind
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.build_facts import own_corpora
 from talkhouse.warehouse.opened import Warehouse

@@ -9,8 +9,8 @@ import talkhouse
 from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import read
 from talkhouse.queries.catalogue import catalogue
-from talkhouse.spark.attach import attach
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
+from talkhouse.spark.sessions import attach
 from talkhouse.translation.translate import translate
 from talkhouse.translation.translated import TranslatedViews, View
 from talkhouse.warehouse.opened import Warehouse
