@@ -52,6 +52,12 @@ TURNS: Mapping[str, Any] = {
 }
 """Columns of ``DecodedDialogues.turns`` that are fields of ``ParsedTurn``."""
 
+CANDIDATES: Mapping[str, Any] = {
+    **dict.fromkeys(("turn_index", "position", "item_index"), pl.Int32),
+    "is_gold": pl.Boolean,
+}
+"""Columns of ``DecodedDialogues.candidates`` that are fields of ``ParsedCandidate``."""
+
 _KEYS = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
 
 
@@ -75,6 +81,8 @@ class DecodedDialogues(NamedTuple):
     """Those of turns, by ``n`` and ``i``."""
     of_records: Mapping[int, OfRecord]
     """Of records that were decoded together; of the others it is decided when the dialogue has its key."""
+    candidates: pl.DataFrame = pl.DataFrame()
+    """The same: ``n``, ``text``, ``CANDIDATES`` and ``extra``."""
 
 
 class ReadRecord(NamedTuple):
@@ -181,11 +189,13 @@ class DialogueRows:
         rows: list[Row] = []
         findings: list[ReaderFinding] = []
         own = {n: of_record for decoded in some for n, of_record in decoded.of_records.items()}
+        read_again = set[int]()
         extra, last = list[str | None](), None
         for n, raw, record_id, key in zip(records["n"], raws, records["record_id"], keys, strict=True):
             of_record, found = own.get(n), list[ReaderFinding]()
             if of_record is None or key.is_taken or not key.is_same:
                 record = read(n)
+                read_again.add(n)
                 of_record, found, native_id = (
                     record.of_record(is_same=key.is_same),
                     [*filter(self._is_named, record.findings)],
@@ -215,6 +225,7 @@ class DialogueRows:
                 Dialogue, {"corpus_id": self._corpus_id}, dialogues[["dialogue_id", "native_id", *_FACTS]].to_dict()
             ),
             *speakers.batches,
+            *self._candidates_together(some, records.filter(~pl.col("n").is_in(read_again)), rows),
             ColumnBatch(Turn, {}, turns[[*Turn.__struct_fields__]].to_dict()),
         ]
         filled = [batch for batch in batches if len(batch)]
@@ -325,6 +336,18 @@ class DialogueRows:
                 shape, rest = columns.pop("shape"), columns.pop("extra")
                 extra = shaped(self.shapes.number("part", shape) if shape else 0, rest)
                 yield Part(dialogue_id, turn_index, part_index, **columns, extra=extra)
+
+    def _candidates_together(
+        self, some: Sequence[DecodedDialogues], records: pl.DataFrame, rows: list[Row]
+    ) -> list[ColumnBatch]:
+        """Return the candidates of records that were decoded together; a text that is new adds its row."""
+        frames = [decoded.candidates for decoded in some if len(decoded.candidates)]
+        if not frames:
+            return []
+        candidates = pl.concat(frames).join(records["n", "record_id", "dialogue_id"], on="n", maintain_order="left")
+        text_ids = pl.Series(self._texts.ids(candidates["text"], rows), dtype=pl.String)
+        shared = {"candidate_set": CANDIDATE_SET}
+        return [ColumnBatch(Candidate, shared, {**candidates.drop("n", "text").to_dict(), "text_id": text_ids})]
 
     def _candidates(self, record_id: str, dialogue_id: str, dialogue: ParsedDialogue) -> list[Row]:
         rows: list[Row] = []

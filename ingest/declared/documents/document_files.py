@@ -155,9 +155,9 @@ class _RecordsReader:
             read = self._read(raw)
         except BadRecord:
             return None
-        if read.findings or read.dialogue.candidates or read.dialogue.extra:
+        if read.findings or read.dialogue.extra:
             return None
-        return read.split.shape(read.taken, {}), read.dialogue.turns
+        return Seen(read.split.shape(read.taken, {}), read.dialogue.turns, read.dialogue.candidates)
 
     def read_of(self, block: Sequence[RawRecord], reads: Mapping[int, ReadRecord], n: int) -> ReadRecord:
         return reads.get(n) or self._read(block[n])

@@ -27,7 +27,7 @@ from talkhouse.ingest.declared.documents.messages import results_without_calls
 from talkhouse.ingest.declared.documents.parts import read_member
 from talkhouse.ingest.declared.identity import joined_ids
 from talkhouse.ingest.declared.labels import Labels, ParsedLabel
-from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, ParsedPart, ParsedTurn
+from talkhouse.ingest.declared.parsed_dialogue import ParsedCandidate, ParsedDialogue, ParsedPart, ParsedTurn
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Members, Spelling, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
@@ -53,8 +53,12 @@ Form = tuple[tuple[str, str], ...]
 """The keys of an object in order, and what stands there, as ``from_json`` calls it."""
 
 
-Seen = tuple[Mapping[str, Any], Sequence[ParsedTurn]]
-"""What the reader made of a record: its shape, and its turns."""
+class Seen(NamedTuple):
+    """What the reader made of a record."""
+
+    shape: Mapping[str, Any]
+    turns: Sequence[ParsedTurn]
+    candidates: Sequence[ParsedCandidate] = ()
 
 
 class Layout(NamedTuple):
@@ -160,7 +164,6 @@ class TypedRecords:
         seen = self._see(raw)
         if seen is None:
             return None
-        shape, turns = seen
         try:
             value = _VALUES.decode(raw.raw)
         except msgspec.DecodeError:
@@ -168,18 +171,18 @@ class TypedRecords:
         form = {key: _kind(item) if key in self._placeholders else _ANY for key, item in value.items()}
         for key, placeholder in self._placeholders.items():
             kinds = (_NULL,) if placeholder == "system" else _NAMES  # what the system says is a turn of its own
-            if key in form and (form[key] not in kinds or shape[key] is None):
+            if key in form and (form[key] not in kinds or seen.shape[key] is None):
                 return None
         if not _are_names(value):
             return None
         if not isinstance(value.get(self._list), list):  # a cell that has it as JSON
             return None
         forms = []
-        for message, turn in zip(value[self._list], turns, strict=True):
+        for message, turn in zip(value[self._list], seen.turns, strict=True):
             if (message_form := self._message_form(message, turn)) is None:
                 return None
             forms.append(message_form)
-        return _SeenForms(tuple(form.items()), shape, turns, forms)
+        return _SeenForms(tuple(form.items()), seen.shape, seen.turns, forms)
 
     def _message_form(self, message: Mapping[str, Any], turn: ParsedTurn) -> Form | None:
         form = {key: _kind(item) for key, item in message.items()}
