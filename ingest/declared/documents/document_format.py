@@ -44,6 +44,8 @@ class ListColumns(NamedTuple):
     """Whether a role's word says no more than the role does."""
     null_is_text: bool
     """Whether a text of null is one, and empty."""
+    replies: str = ""
+    """The key of a list of messages in each of them, if there is one; then the turns are a tree."""
 
 
 class DocumentFormat(Protocol):
