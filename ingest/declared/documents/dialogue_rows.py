@@ -189,19 +189,17 @@ class DialogueRows:
         rows: list[Row] = []
         findings: list[ReaderFinding] = []
         own = {n: of_record for decoded in some for n, of_record in decoded.of_records.items()}
-        read_again = set[int]()
         extra, last = list[str | None](), None
         for n, raw, record_id, key in zip(records["n"], raws, records["record_id"], keys, strict=True):
             of_record, found = own.get(n), list[ReaderFinding]()
             if of_record is None or key.is_taken or not key.is_same:
                 record = read(n)
-                read_again.add(n)
                 of_record, found, native_id = (
                     record.of_record(is_same=key.is_same),
                     [*filter(self._is_named, record.findings)],
                     record.fields.native_id,
                 )
-                rows += self._candidates(record_id, key.dialogue_id, record.dialogue)
+                rows += [] if n in own else self._candidates(record_id, key.dialogue_id, record.dialogue)
                 if key.is_taken:
                     found.append(ReaderFinding("GF-04", f"the id {native_id!r:.100} has other words too"))
                 if found:
@@ -225,7 +223,7 @@ class DialogueRows:
                 Dialogue, {"corpus_id": self._corpus_id}, dialogues[["dialogue_id", "native_id", *_FACTS]].to_dict()
             ),
             *speakers.batches,
-            *self._candidates_together(some, records.filter(~pl.col("n").is_in(read_again)), rows),
+            *self._candidates_together(some, records, rows),
             ColumnBatch(Turn, {}, turns[[*Turn.__struct_fields__]].to_dict()),
         ]
         filled = [batch for batch in batches if len(batch)]

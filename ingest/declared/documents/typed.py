@@ -404,7 +404,7 @@ _RestWriter = Callable[[Members], bytes | None]
 
 
 def _rest_writer(layout: Layout) -> _RestWriter:
-    """Return what writes those members of a message as JSON that no column holds, if there are any."""
+    """Return the writer, as JSON, of those members of a message that no column holds, if there are any."""
     if not layout.rest:
         return lambda _: None
     names, keys = zip(*layout.rest, strict=True)
