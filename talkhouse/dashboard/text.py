@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from talkhouse.dialogues.turns import NamedSpan, pieces
@@ -38,15 +39,22 @@ def style(module: str, name: str) -> str:
     return f"<style>\n{Path(module).with_name(f'{name}.css').read_text(encoding='utf-8')}</style>\n"
 
 
-def macros(module: str, name: str, tests: Mapping[str, Callable[[Any], bool]] | None = None, **names: Any) -> Any:
-    """Return the macros of the template ``<name>.html`` next to a module, and what they may call by these names.
+def macros(
+    module: str,
+    name: str,
+    *,
+    tests: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
+    filters: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+    **names: Any,
+) -> Any:
+    """Return the macros of the template ``<name>.html`` next to a module, in which these names stand for something.
 
     Texts in them are escaped as ``html`` does it; the filter ``line`` writes out the ends of lines too, as attributes
     need it.
     """
     env = environment(Path(module).parent)
-    env.filters["line"] = visible
-    env.tests.update(tests or {})
+    env.filters.update(line=visible, **filters)
+    env.tests.update(tests)
     env.globals.update(names)
     return env.get_template(f"{name}.html").module
 

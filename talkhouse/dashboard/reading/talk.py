@@ -169,5 +169,5 @@ def bar_html(counts: Mapping[str, int], scheme: LabelScheme) -> str:
 
 
 _TESTS = {"votes": lambda item: isinstance(item, Votes), "shown_as_bar": is_bar}
-_CALLED = {"by_content": by_content, "leading": leading, "marked": marked, "when": when, "who": who}
-_MACROS = macros(__file__, "talk", _TESTS, CALL=CALL, RESPONSE=RESPONSE, **_CALLED)
+_CALLED: dict[str, Any] = {"by_content": by_content, "leading": leading, "marked": marked, "when": when, "who": who}
+_MACROS = macros(__file__, "talk", tests=_TESTS, CALL=CALL, RESPONSE=RESPONSE, **_CALLED)
