@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import streamlit as st
+
 from talkhouse.dialogues.turns import NamedSpan, pieces
 from talkhouse.escaping import address, visible
 from talkhouse.escaping import plain as plain
@@ -21,6 +23,11 @@ _LEADING = re.compile(r"https?://|[^:]*([?#/]|$)", re.IGNORECASE)
 def html(text: str, *, lines: bool = True) -> str:
     """Return a text for ``st.html``: escaped, control and hidden characters written out; ``lines`` keeps line ends."""
     return escape(visible(text, lines=lines))
+
+
+def draw_columns(columns: Mapping[str, Sequence[str]]) -> None:
+    """Draw columns of Markdown by their titles as a table with lines between its rows."""
+    st.table(columns, border="horizontal", hide_index=True)
 
 
 def linked(text: str, url: str | None) -> str:
