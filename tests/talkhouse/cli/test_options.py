@@ -5,8 +5,10 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from talkhouse.cli.commands import app
+from talkhouse.cli.terminal import options
 from tests.commands import run
 
 OWN = {"--all", "--format", "--output", "--limit"}
@@ -84,3 +86,21 @@ def test_a_number_that_an_option_cannot_take_is_wrong_use(tmp_path: Path, sample
 @pytest.mark.parametrize(("arguments", "value"), NUMBERS, ids=lambda item: str(item)[:60])
 def test_no_number_is_a_traceback(arguments: tuple[str, ...], value: str, tmp_path: Path, sample: Path) -> None:
     refused(arguments, value, tmp_path, sample)
+
+
+@pytest.mark.parametrize("typed", ["--plain", "--redact", "--keep-personal-data", "--text x", "--many x", "FILE"])
+def test_what_does_not_go_together_is_named_as_it_is_typed(typed: str) -> None:
+    @options.command
+    @click.argument("files", metavar="[FILE]...", nargs=-1)
+    @options.flag("--plain")
+    @options.personal
+    @click.option("--text", default="usual")
+    @click.option("--many", multiple=True)
+    def command(**_: object) -> None:
+        name = typed.split()[0]
+        options.check_absent([other for other in names if other != name], "is not there")
+        options.check_absent([name], "is there")
+
+    names = ["--plain", "--redact", "--keep-personal-data", "--text", "--many", "FILE"]
+    done = CliRunner().invoke(command, typed.split())
+    assert f"{done.exception}".startswith(f"{typed.split()[0]} is there")
