@@ -88,19 +88,18 @@ def test_no_number_is_a_traceback(arguments: tuple[str, ...], value: str, tmp_pa
     refused(arguments, value, tmp_path, sample)
 
 
-@pytest.mark.parametrize("typed", ["--plain", "--redact", "--keep-personal-data", "--text x", "--many x", "FILE"])
+@pytest.mark.parametrize("typed", ["--plain", "--redact", "--keep-personal-data", "--text x", "FILE"])
 def test_what_does_not_go_together_is_named_as_it_is_typed(typed: str) -> None:
     @options.command
     @click.argument("files", metavar="[FILE]...", nargs=-1)
     @options.flag("--plain")
     @options.personal
     @click.option("--text", default="usual")
-    @click.option("--many", multiple=True)
     def command(**_: object) -> None:
         name = typed.split()[0]
         options.check_absent([other for other in names if other != name], "is not there")
         options.check_absent([name], "is there")
 
-    names = ["--plain", "--redact", "--keep-personal-data", "--text", "--many", "FILE"]
+    names = ["--plain", "--redact", "--keep-personal-data", "--text", "FILE"]
     done = CliRunner().invoke(command, typed.split())
     assert f"{done.exception}".startswith(f"{typed.split()[0]} is there")
