@@ -171,15 +171,8 @@ def prepare(rows: DownloadFile, file_format: str, accepted: Sequence[str] = ()) 
     with place.container(horizontal=True, vertical_alignment="center"):
         # A click runs the page again, which ends the command.
         st.button("Stop", key="stop_file", icon=":material/stop:")
-        line = st.empty()
-        run_command(
-            rows.arguments(file_format, str(output), "-", *accepted, *limit),
-            Path(folder.name),
-            text=rows.query,
-            seconds=SECONDS,
-            waiting=lambda passed: line.caption(f"Making the file: {passed:.0f} s"),
-            queued=lambda first: line.caption(queue_message(first)),
-        )
+        arguments = rows.arguments(file_format, str(output), "-", *accepted, *limit)
+        run_in_sight("Making the file", arguments, Path(folder.name), text=rows.query, seconds=SECONDS)
     place.empty()
     if rows.tool:
         shutil.make_archive(str(path.with_suffix("")), "zip", output)
@@ -261,9 +254,18 @@ def _turn(queued: Callable[[int], object]) -> Iterator[None]:
         _queue.remove(place)
 
 
-def queue_message(first: int) -> str:
-    """Return a message with the number of commands ahead of one that waits."""
-    return f"Waiting: {AT_ONCE} queries or files are made at a time, and this one is number {first} in the queue"
+def run_in_sight(doing: str, arguments: Sequence[str], folder: Path, *, text: str = "", seconds: float) -> None:
+    """Run a command as ``run_command`` does, and show for how long it has been running, or how many are before it."""
+    line = st.empty()
+    waiting = f"Waiting: {AT_ONCE} queries or files are made at a time, and this one is number"
+    run_command(
+        arguments,
+        folder,
+        text=text,
+        seconds=seconds,
+        waiting=lambda passed: line.caption(f"{doing}: {passed:.0f} s"),
+        queued=lambda first: line.caption(f"{waiting} {first} in the queue"),
+    )
 
 
 def _too_much(problem: str, expected: str) -> QueryFailed:

@@ -13,7 +13,7 @@ import streamlit as st
 from pyarrow import lib as pa
 
 from talkhouse.dashboard import warehouse
-from talkhouse.dashboard.download import SECONDS, queue_message, run_command
+from talkhouse.dashboard.download import SECONDS, run_in_sight
 from talkhouse.dashboard.page_state import RangedState
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.escaping import visible
@@ -186,19 +186,13 @@ def of_files(files: Sequence[tuple[str, bytes]], task: str, options: Mapping[str
             paths.append(folder / side / (re.sub(r"[^\w.-]", "_", given_name).lstrip(".")[-100:] or "predictions"))
             paths[-1].write_bytes(content)
         st.button("Stop", key="stop_scoring", icon=":material/stop:")
-        line = st.empty()
         output = folder / "outcomes.parquet"
         arguments = [part for option, value in options.items() if value is not None for part in (option, value)]
         beside = ["--beside", str(paths[1])] if len(paths) > 1 else []
         db = ["--db", str(warehouse.path()), "--outcomes", str(output)]
         try:
-            run_command(
-                ["score", task, str(paths[0]), *beside, *arguments, *db],
-                folder,
-                seconds=SECONDS,
-                waiting=lambda passed: line.caption(f"Scoring: {passed:.0f} s"),
-                queued=lambda first: line.caption(queue_message(first)),
-            )
+            command = ["score", task, str(paths[0]), *beside, *arguments, *db]
+            run_in_sight("Scoring", command, folder, seconds=SECONDS)
         except QueryFailed as error:
             # The message names the file as the user does.
             raise QueryFailed(re.sub(rf"{re.escape(str(folder))}/(first|second)/", "", str(error))) from None

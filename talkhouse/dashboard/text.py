@@ -1,14 +1,19 @@
 """Texts of corpora and conversations on a page: nothing in them is Markdown, HTML or an action."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import streamlit as st
 
 from talkhouse.dialogues.turns import NamedSpan, pieces
 from talkhouse.escaping import address, visible
 from talkhouse.escaping import plain as plain
+from talkhouse.html_pages import environment
 from talkhouse.search.containing import Hit, ShownTurn, with_neighbours
 
 _LEADING = re.compile(r"https?://|[^:]*([?#/]|$)", re.IGNORECASE)
@@ -18,6 +23,11 @@ _LEADING = re.compile(r"https?://|[^:]*([?#/]|$)", re.IGNORECASE)
 def html(text: str, *, lines: bool = True) -> str:
     """Return a text for ``st.html``: escaped, control and hidden characters written out; ``lines`` keeps line ends."""
     return escape(visible(text, lines=lines))
+
+
+def draw_columns(columns: Mapping[str, Sequence[str]]) -> None:
+    """Draw columns of Markdown by their titles as a table with lines between its rows."""
+    st.table(columns, border="horizontal", hide_index=True)
 
 
 def linked(text: str, url: str | None) -> str:
@@ -34,6 +44,26 @@ _BEFORE, _AFTER = 120, 400
 def style(module: str, name: str) -> str:
     """Return the style sheet ``<name>.css`` next to a module as HTML, for what stands on a page behind it."""
     return f"<style>\n{Path(module).with_name(f'{name}.css').read_text(encoding='utf-8')}</style>\n"
+
+
+def macros(
+    module: str,
+    name: str,
+    *,
+    tests: Mapping[str, Callable[[Any], bool]] = MappingProxyType({}),
+    filters: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+    **names: Any,
+) -> Any:
+    """Return the macros of the template ``<name>.html`` next to a module, in which these names stand for something.
+
+    Texts in them are escaped as ``html`` does it; the filter ``line`` writes out the ends of lines too, as attributes
+    need it.
+    """
+    env = environment(Path(module).parent)
+    env.filters.update(line=visible, **filters)
+    env.tests.update(tests)
+    env.globals.update(names)
+    return env.get_template(f"{name}.html").module
 
 
 def tag(name: str, kind: str, content: str, attributes: str = "") -> str:

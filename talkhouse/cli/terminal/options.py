@@ -299,7 +299,9 @@ def check_absent(names: Iterable[str], problem: str) -> None:
 
 def _is_given(context: click.Context, parameter: click.Parameter) -> bool:
     value = context.params[str(parameter.name)]
-    if isinstance(parameter, click.Option) and parameter.is_flag:  # several may set one value
+    if isinstance(value, bool):
+        return value
+    if isinstance(parameter, click.Option) and parameter.is_flag:  # one of several that set the same value
         return bool(value == parameter.flag_value)
     is_typed = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
     return is_typed and value is not None and value != ()

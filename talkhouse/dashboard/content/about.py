@@ -12,7 +12,7 @@ import streamlit as st
 from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import errors, links, warehouse
 from talkhouse.dashboard.tables import table_html
-from talkhouse.dashboard.text import plain
+from talkhouse.dashboard.text import draw_columns, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.diff.compare import SHOWN
 from talkhouse.diff.difference import Difference, Wanted, difference
@@ -67,7 +67,7 @@ def page() -> None:
         st.info("There are no releases next to this warehouse. Make one with: `talkhouse release create NAME`")
         return
     newest = found[::-1][:_SHOWN]
-    st.table(
+    draw_columns(
         {
             "Release": [plain(row["name"]) for row in newest],
             "Made": [plain(row["created_at"][:10]) for row in newest],
@@ -75,9 +75,7 @@ def page() -> None:
             "Corpora": [plain(", ".join(row["corpora"])) for row in newest],
             "Rows": [f"{row['rows']:,}" for row in newest],
             "Note": [plain(row["note"] or "") for row in newest],
-        },
-        border="horizontal",
-        hide_index=True,
+        }
     )
     if len(newest) > 1:
         _draw_comparison(opened, store, [row["name"] for row in newest], content_id)
@@ -182,7 +180,7 @@ def _draw(opened: ServedWarehouse, compared: _ComparedReleases, *, is_before: bo
         "Corpus": [plain(corpus) for corpus, _ in compared.corpora],
         "What became of it": [plain(line) for _, line in compared.corpora],
     }
-    st.table(lines, border="horizontal", hide_index=True)
+    draw_columns(lines)
     places = [(row, row.before if is_before else row.after) for row in compared.rows]
     if not places:
         return

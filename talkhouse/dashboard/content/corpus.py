@@ -11,7 +11,7 @@ from talkhouse.charts.declarations import DeclaredDashboard
 from talkhouse.citation.formats import bibtex_of
 from talkhouse.dashboard import drawing, links, overlap, warehouse
 from talkhouse.dashboard.tables import counted
-from talkhouse.dashboard.text import linked, plain
+from talkhouse.dashboard.text import draw_columns, linked, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.escaping import visible
 from talkhouse.export.terms import ASKED, parts_of_corpus
@@ -145,7 +145,7 @@ def _draw_releases(opened: ServedWarehouse, corpus: Corpus) -> None:
     st.subheader("In which publications is it?", anchor=False)
     if rows.height > 1:
         st.markdown("Pages and charts count each turn once, in the first of these that has it.")
-    st.table(
+    draw_columns(
         {
             "Publisher's release": [plain(name) for name in rows["release"]],
             "What it is": [
@@ -153,9 +153,7 @@ def _draw_releases(opened: ServedWarehouse, corpus: Corpus) -> None:
                 for title, text in rows.select("title", "description").iter_rows()
             ],
             "Records": [f"{count:,}" for count in rows["records"]],
-        },
-        border="horizontal",
-        hide_index=True,
+        }
     )
 
 
@@ -171,7 +169,7 @@ def _draw_labels(opened: ServedWarehouse, corpus: Corpus) -> None:
                 "Label": [plain(label) or "(empty)" for label, _ in known],
                 "Meaning": [plain(meaning) for _, meaning in known],
             }
-            st.table(shown, border="horizontal", hide_index=True)
+            draw_columns(shown)
 
 
 def draw_licence(opened: ServedWarehouse, corpus: Corpus) -> None:
@@ -187,15 +185,13 @@ def draw_licence(opened: ServedWarehouse, corpus: Corpus) -> None:
         parts = parts_of_corpus(warehouse, corpus["corpus_id"])
         entry = bibtex_of(warehouse.corpora)[corpus["corpus_id"]]
     if parts:
-        st.table(
+        draw_columns(
             {
                 "Part": [plain(part.part) for part in parts],
                 "Licence": [linked(part.spdx or "none", part.licence_url) for part in parts],
                 "It asks": ["; ".join(ASKED[flag] for flag in part.flags) or "nothing" for part in parts],
                 "Note": [plain(part.note) for part in parts],
-            },
-            border="horizontal",
-            hide_index=True,
+            }
         )
     st.subheader("How to cite it", anchor=False)
     st.code(visible(corpus["citation"], lines=True), language=None, wrap_lines=True)
@@ -211,7 +207,7 @@ def draw_tasks(opened: ServedWarehouse, corpus: Corpus) -> None:
     for (task,), splits in rows.group_by("task", maintain_order=True):
         st.subheader(plain(str(task)), anchor=False)
         st.markdown(plain(splits["comment"][0] or ""))
-        st.table(_splits(f"{corpus['corpus_id']}.{task}", splits), border="horizontal", hide_index=True)
+        draw_columns(_splits(f"{corpus['corpus_id']}.{task}", splits))
 
 
 def _splits(task: str, splits: pl.DataFrame) -> dict[str, list[str]]:
@@ -235,15 +231,13 @@ def draw_findings(opened: ServedWarehouse, corpus: Corpus) -> None:
         st.markdown("Nothing was refused or warned about.")
         return
     st.markdown(f"{counted(int(rules['finding_count'].sum()), 'finding')}, by the rules that found them.")
-    st.table(
+    draw_columns(
         {
             "Rule": [linked(rule, links.quality(rule)) for rule in rules["rule"]],
             "Found": [f"{count:,}" for count in rules["finding_count"]],
             "Severity": [plain(severity) for severity in rules["severity"]],
             "When it applies": [plain(condition or "") for condition in rules["condition"]],
-        },
-        border="horizontal",
-        hide_index=True,
+        }
     )
 
 

@@ -16,7 +16,7 @@ import streamlit as st
 from talkhouse.charts.fields import ChartField
 from talkhouse.dashboard import errors, links, warehouse
 from talkhouse.dashboard.tables import counted, table_html
-from talkhouse.dashboard.text import plain, tag, text
+from talkhouse.dashboard.text import draw_columns, plain, tag, text
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.escaping import visible
 from talkhouse.notes import notes_file
@@ -93,7 +93,7 @@ def _draw_authors(opened: warehouse.ServedWarehouse, notes: list[NoteNow]) -> No
         "Labelled": [f"{row.labelled:,}" for row in rows],
         "Labelled by others alone": [f"{row.left:,}" for row in rows],
     }
-    st.table(table, border="horizontal", hide_index=True)
+    draw_columns(table)
     labels = labels_of(notes)
     with opened.connection() as con:
         known = with_corpus(con, labels)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from talkhouse.dashboard import links, warehouse
 from talkhouse.dashboard.tables import counted
-from talkhouse.dashboard.text import linked, plain
+from talkhouse.dashboard.text import draw_columns, linked, plain
 from talkhouse.escaping import visible
 from talkhouse.profile import CheckResult, Profile, profile, profiled
 from talkhouse.warehouse.opened import Warehouse
@@ -59,14 +59,12 @@ def _draw_summary(found: Profile) -> None:
     if not met:
         st.success("Nothing was found.", icon=":material/check:")
     else:
-        st.table(
+        draw_columns(
             {
                 "What": [f"[{plain(result.check.title)}](#{result.check.name})" for result in met],
                 "Found": [f"{result.count:,}" for result in met],
                 "Share": [f"{result.percent} of {result.whole:,} {result.check.of}" for result in met],
-            },
-            border="horizontal",
-            hide_index=True,
+            }
         )
     nothing = [result.check.title for result in found.results if not result.count and not result.note]
     if nothing:
@@ -81,7 +79,7 @@ def _draw(result: CheckResult) -> None:
     st.subheader(plain(check.title), anchor=check.name)
     st.markdown(f"{plain(check.effect)} **What to do:** {plain(check.advice)}")
     cases = result.cases[:_CASES]
-    st.table(
+    draw_columns(
         {
             "Where": [
                 linked(
@@ -91,9 +89,7 @@ def _draw(result: CheckResult) -> None:
                 for case in cases
             ],
             "What stands there": [plain(case.detail) for case in cases],
-        },
-        border="horizontal",
-        hide_index=True,
+        }
     )
     if result.count > len(cases):
         all_cases = f"`talkhouse profile --check {check.name} --limit {result.count}`"

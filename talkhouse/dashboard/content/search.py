@@ -163,15 +163,9 @@ def _draw_making(why: str) -> None:
     name = INDEX.path(warehouse.path()).name
     st.info(f"{why[:1].upper()}{why[1:]}. It is a file next to the warehouse: {plain(name)}")
     if st.button("Make the index", key="make_index", icon=":material/build:", type="primary"):
-        place = st.empty()
+        command = ["search", "--rank", "index", "--limit", "1", "--db", str(warehouse.path())]
         with temporary_folder() as folder:
-            download.run_command(
-                ["search", "--rank", "index", "--limit", "1", "--db", str(warehouse.path())],
-                folder,
-                seconds=_SECONDS,
-                waiting=lambda passed: place.caption(f"Making the index: {passed:.0f} s"),
-                queued=lambda first: place.caption(download.queue_message(first)),
-            )
+            download.run_in_sight("Making the index", command, folder, seconds=_SECONDS)
         st.rerun()
 
 

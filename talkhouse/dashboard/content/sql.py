@@ -15,7 +15,7 @@ from talkhouse.charts.draw import draw
 from talkhouse.charts.fields import fields
 from talkhouse.charts.questions import MOST_SERIES
 from talkhouse.dashboard import download, errors, tables, warehouse
-from talkhouse.dashboard.download import MEMORY, queue_message, run_command
+from talkhouse.dashboard.download import MEMORY, run_in_sight
 from talkhouse.dashboard.drawing import draw_files
 from talkhouse.dashboard.tables import ConsoleTable
 from talkhouse.dashboard.text import html, plain, style
@@ -115,20 +115,13 @@ def _draw_last() -> None:
 def _run(query: str) -> _Result:
     """Run a query; if the page is left or run again meanwhile, Streamlit stops it in ``waiting``."""
     st.button("Stop", icon=":material/stop:", on_click=_stopped, args=(query,))
-    place = st.empty()
     with temporary_folder() as folder:
         output = folder / "rows.parquet"
         options = ["--texts", "--output", str(output), "--db", str(warehouse.path())]
         limits = ["--limit", str(ROWS + 1), "--timeout", str(SECONDS), "--memory-limit", MEMORY]
         try:
-            run_command(
-                ["sql", "-", *options, *limits],
-                folder,
-                text=query,
-                seconds=SECONDS + _GRACE,
-                waiting=lambda passed: place.caption(f"Running: {passed:.0f} s"),
-                queued=lambda first: place.caption(queue_message(first)),
-            )
+            arguments = ["sql", "-", *options, *limits]
+            run_in_sight("Running", arguments, folder, text=query, seconds=SECONDS + _GRACE)
             rows = tables.read(output)
         except TalkhouseError as error:
             return _Result(query, error=str(error))

@@ -22,7 +22,7 @@ from talkhouse.dashboard.examples import (
     task_names,
 )
 from talkhouse.dashboard.tables import counted
-from talkhouse.dashboard.text import html, plain, style
+from talkhouse.dashboard.text import macros, plain, style
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.escaping import visible
 from talkhouse.schema.sql import identifier, literal
@@ -180,7 +180,8 @@ _ANSWERS = ("response", "label", "labels", "gold_id", "gold_text", "gold_image")
 _ASIDE = ("_ids", "_images", "_image", "_id", "_file")
 """Endings of columns with identifiers, which are no text to read."""
 
-_TAG = '<span class="tag">gold</span>'
+_TESTS = {"aside": lambda column: column.name.endswith(_ASIDE), "list": lambda value: isinstance(value, list)}
+_MACROS = macros(__file__, "tasks", filters={"json": json.dumps}, tests=_TESTS)
 
 
 def example_html(task: ExampleTask, row: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
@@ -188,23 +189,9 @@ def example_html(task: ExampleTask, row: Mapping[str, Any], meanings: Mapping[st
     parallel = [column for column in task.columns if "candidate" in column.name and column.type.endswith("[]")]
     if len({None if row[column.name] is None else len(row[column.name]) for column in parallel}) > 1:
         parallel = parallel[:1]
-    lines = []
-    for column in task.columns:
-        if column.is_about_place or column in parallel[1:]:
-            continue
-        if column in parallel:
-            lines.append(_example_line(parallel, _candidates(task, parallel, row)))
-        elif _is_answer(task, column):
-            lines.append(_example_line([column], _answer(task, column, row[column.name], meanings), is_gold=True))
-        else:
-            lines.append(_example_line([column], _value(column, row[column.name])))
-    places = "".join(
-        f'<span title="{html(column.meaning, lines=False)}"><code>{html(column.name)}</code> '
-        f"{_single(row[column.name])}</span>"
-        for column in task.columns
-        if column.is_about_place
-    )
-    return f'{_STYLE}<div class="example">{"".join(lines)}<div class="places">{places}</div></div>'
+    answers = [column for column in task.columns if _is_answer(task, column)]
+    gold = _gold_positions(row[parallel[0].name] or (), answers, row) if parallel else set()
+    return f"{_STYLE}{_MACROS.example(task, row, parallel, answers, gold, meanings)}"
 
 
 def _is_answer(task: ExampleTask, column: TaskColumn) -> bool:
@@ -213,73 +200,12 @@ def _is_answer(task: ExampleTask, column: TaskColumn) -> bool:
     return column.name == task.label or column.name in _ANSWERS
 
 
-def _example_line(columns: Sequence[TaskColumn], value: str, *, is_gold: bool = False) -> str:
-    names = "".join(
-        f"<div><code>{html(column.name)}</code>{_TAG if is_gold else ''}"
-        f'<div class="meaning">{html(column.meaning)}</div></div>'
-        for column in columns
-    )
-    kind = "line gold" if is_gold else "line"
-    return f'<div class="{kind}"><div class="name">{names}</div><div class="value">{value}</div></div>'
-
-
-def _value(column: TaskColumn, value: Any) -> str:
-    if isinstance(value, list) and value and not column.name.endswith(_ASIDE):
-        items = "".join(f'<li dir="auto">{_single(item)}</li>' for item in value)
-        return f"<ol>{items}</ol>"
-    shown = _single(value)
-    return f'<div class="aside">{shown}</div>' if column.name.endswith(_ASIDE) else f'<div dir="auto">{shown}</div>'
-
-
-def _answer(task: ExampleTask, column: TaskColumn, value: Any, meanings: Mapping[str, str]) -> str:
-    """Return the right answer, or each of several, a label of a scheme followed by its meaning."""
-    known = meanings if column.name == task.label else {}
-    answers = value if isinstance(value, list) and value else [value]
-    return "".join(
-        f'<div dir="auto"><b>{_single(answer)}</b>'
-        + (f' <span class="meaning">{html(known[answer])}</span>' if answer in known else "")
-        + "</div>"
-        for answer in answers
-    )
-
-
-def _candidates(task: ExampleTask, columns: Sequence[TaskColumn], row: Mapping[str, Any]) -> str:
-    """Return the candidates, a line each, with its values in the columns."""
-    lists = [row[column.name] for column in columns]
-    if not lists[0]:
-        return _single(lists[0])
-    gold = _gold_positions(task, lists[0], row)
-    items = [
-        f'<li dir="auto" class="{"gold" if position in gold else ""}">'
-        + "".join(_value(column, value) for column, value in zip(columns, values, strict=True))
-        + "</li>"
-        for position, values in enumerate(zip(*lists, strict=True))
-    ]
-    return f'<ol class="candidates">{"".join(items)}</ol>'
-
-
-def _gold_positions(task: ExampleTask, candidates: Sequence[Any], row: Mapping[str, Any]) -> set[int]:
+def _gold_positions(candidates: Sequence[Any], columns: Sequence[TaskColumn], row: Mapping[str, Any]) -> set[int]:
     """Return the positions of the right candidates: the view's own position, else found by text."""
     if row.get("gold_position") is not None:
         return {row["gold_position"]}
-    answers = [row[column.name] for column in task.columns if _is_answer(task, column)]
+    answers = [row[column.name] for column in columns]
     texts = {text for answer in answers for text in (answer if isinstance(answer, list) else [answer]) if text}
     equal = {position for position, candidate in enumerate(candidates) if candidate in texts}
     # A reference reader may write a space behind the last candidate.
     return equal or {position for position, candidate in enumerate(candidates) if str(candidate).strip() in texts}
-
-
-def _single(value: Any) -> str:
-    """Return one value; null, the empty text and white space are told apart."""
-    if value is None:
-        return '<span class="nothing">null</span>'
-    if value == "":
-        return '<span class="nothing">empty text</span>'
-    if isinstance(value, str):
-        # White space alone could not be seen.
-        return f'<span class="nothing">{html(json.dumps(value))}</span>' if value.isspace() else html(value)
-    if isinstance(value, list):
-        return ", ".join(map(_single, value)) or '<span class="nothing">empty list</span>'
-    if isinstance(value, bool):
-        return str(value).lower()
-    return html(json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value))

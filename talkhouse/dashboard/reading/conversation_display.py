@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -12,7 +11,7 @@ import streamlit as st
 from talkhouse.charts.declarations import SPEAKER, Line, Timeline, conversations
 from talkhouse.charts.query import sql_of_timeline
 from talkhouse.dashboard import errors, links, reading
-from talkhouse.dashboard.text import html, plain, tag, text
+from talkhouse.dashboard.text import macros, plain
 from talkhouse.dashboard.warehouse import ServedWarehouse
 from talkhouse.queries.catalogue import BI
 from talkhouse.schema.errors import CatalogueError
@@ -22,11 +21,6 @@ _LONGEST = 2
 """Characters of a card: a letter or a number; anything longer is a word."""
 
 
-def cards_html(items: str) -> str:
-    """Return the items of a text, which a comma separates: letters and numbers as cards, words as they are."""
-    return tag("span", "cards", " ".join(map(_card, _items(items))))
-
-
 def lines_html(turns: Iterable[Mapping[str, Any]], declared: Iterable[Line]) -> dict[int, str]:
     """Return the turns that are drawn as a line: turn_index -> HTML; a text of another pattern is shown as it is."""
     turns, found = list(turns), dict[int, str]()
@@ -34,28 +28,8 @@ def lines_html(turns: Iterable[Mapping[str, Any]], declared: Iterable[Line]) -> 
         of_kind = [turn for turn in turns if turn["kind"] == line.kind]
         for turn, groups in zip(of_kind, line.matches([turn["text"] for turn in of_kind]), strict=True):
             if groups is not None:
-                found[turn["turn_index"]] = tag("div", "text line", _sentence(line, groups, turn))
+                found[turn["turn_index"]] = str(_MACROS.sentence(line, groups, turn))
     return found
-
-
-def _sentence(line: Line, groups: Mapping[str, str | None], turn: Mapping[str, Any]) -> str:
-    shown = ""
-    for words, name, _, _ in Formatter().parse(line.sentence):
-        shown += text("say", words)
-        if name == SPEAKER:
-            shown += text("name", turn["speaker"] or turn["role"])
-        elif name is not None:
-            items = groups[name] or ""
-            shown += cards_html(items) if _items(items) else text("say", line.nothing)
-    return shown
-
-
-def _items(text: str) -> list[str]:
-    return [item.strip() for item in text.split(",") if item.strip()]
-
-
-def _card(item: str) -> str:
-    return text("card" if len(item) <= _LONGEST else "word", item)
 
 
 Address = Callable[[int], str]
@@ -120,22 +94,11 @@ def timeline_html(
     overall_title: str = "",
 ) -> str:
     """Return a row of steps for each person, and the changes in words; ``here``: the turn that is open."""
-    columns = sorted({step.turn_index for step in steps})
-    head = tag("th", "corner", "turn", ' scope="col"') + "".join(_turn_head(index, address, here) for index in columns)
-    people = dict.fromkeys(step.person for step in steps)
-    rows = "".join(
-        tag("tr", "person", _row([step for step in steps if step.person == person], columns)) for person in people
-    )
-    rows += _overall({step.turn_index: step.overall for step in steps}, overall_title)
-    table = tag("table", "steps", f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>")
+    people = [[step for step in steps if step.person == name] for name in dict.fromkeys(step.person for step in steps)]
+    overall = [value for _, value in sorted({step.turn_index: step.overall for step in steps}.items())]
     changes = [step for step in steps if step.previous is not None]
-    by_index = {turn["turn_index"]: turn for turn in turns}
-    # What scrolls can be reached with the keyboard.
-    shown = tag("div", "scroll", table, ' tabindex="0" role="region" aria-label="Steps of each person"')
-    if changes:
-        items = "".join(_change_item(step, by_index, address) for step in changes)
-        shown += tag("ol", "moves", items, ' tabindex="0" aria-label="Changes in the order of turns"')
-    return tag("div", "timeline", shown)
+    columns, by_index = sorted({step.turn_index for step in steps}), {turn["turn_index"]: turn for turn in turns}
+    return str(_MACROS.timeline(people, columns, overall, overall_title, changes, by_index, address, here))
 
 
 def notes_html(steps: Iterable[Step]) -> dict[int, str]:
@@ -143,61 +106,22 @@ def notes_html(steps: Iterable[Step]) -> dict[int, str]:
     notes: dict[int, str] = {}
     for step in steps:
         if step.previous is not None:
-            line = tag("div", "move", text("name", step.person) + _from_to(step))
-            notes[step.turn_index] = notes.get(step.turn_index, "") + line
+            notes[step.turn_index] = notes.get(step.turn_index, "") + str(_MACROS.note(step))
     return notes
 
 
-def _turn_head(turn_index: int, address: Address, here: int | None) -> str:
-    mark = ' aria-current="true"' if turn_index == here else ""
-    return tag("th", "index", _link(turn_index, address), f' scope="col"{mark}')
+def _split(items: str | None) -> list[str]:
+    return [item.strip() for item in (items or "").split(",") if item.strip()]
 
 
-def _row(steps: Sequence[Step], columns: Sequence[int]) -> str:
-    cells = tag("th", "name", html(steps[0].person), ' scope="row" dir="auto"')
-    if unknown := columns.index(steps[0].turn_index):
-        cells += tag("td", "unknown", "", f' colspan="{unknown}"')
-    places = [columns.index(step.turn_index) for step in steps] + [len(columns)]
-    for step, (begin, end) in zip(steps, pairwise(places), strict=True):
-        kind = "first" if step.previous is None else "step"
-        cells += tag("td", kind, _state(step), f' colspan="{end - begin}"')
-    return cells
+def _parts(sentence: str) -> list[tuple[str, str | None]]:
+    """Return the words of a sentence, each with the name of the group that follows it."""
+    return [(words, name) for words, name, _, _ in Formatter().parse(sentence)]
 
 
-def _overall(by_turn: Mapping[int, float | None], title: str) -> str:
-    if not title:
-        return ""
-    cells = "".join(
-        tag("td", "overall", "" if value is None else f"{value:.2f}") for _, value in sorted(by_turn.items())
-    )
-    return tag("tr", "overall", tag("th", "name", html(title), ' scope="row"') + cells)
-
-
-def _state(step: Step) -> str:
-    best = tag("span", "best", "✓", ' role="img" aria-label="right"') if step.score == _BEST else ""
-    return cards_html(step.state) + best
-
-
-def _change_item(step: Step, turns: Mapping[int, Mapping[str, Any]], address: Address) -> str:
-    shown = _link(step.turn_index, address) + text("name", step.person) + _from_to(step)
-    if step.message is not None and step.message in turns:
-        shown += text("quote", turns[step.message]["text"])
-    if step.before is not None and step.before in turns:
-        before = turns[step.before]
-        shown += text("say", "after") + _link(step.before, address)
-        shown += text("name", before["speaker"] or before["role"]) + text("quote", before["text"])
-    return tag("li", "move", shown)
-
-
-def _from_to(step: Step) -> str:
-    arrow = tag("span", "arrow", "→", ' role="img" aria-label="becomes"')
-    return cards_html(step.previous or "") + arrow + _state(step)
-
-
-def _link(turn_index: int, address: Address) -> str:
-    address_of_turn = html(address(turn_index), lines=False)
-    return f'<a class="index" href="{address_of_turn}" aria-label="turn {turn_index}">{turn_index}</a>'
-
+_MACROS = macros(
+    __file__, "timeline", filters={"split": _split, "parts": _parts}, LONGEST=_LONGEST, SPEAKER=SPEAKER, BEST=_BEST
+)
 
 _STYLE = Path(reading.__file__).with_name("timeline.css")
 

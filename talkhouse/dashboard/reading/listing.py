@@ -236,6 +236,4 @@ def _preview(labels: dict[str, list[tuple[str, int]]], schemes: Schemes) -> str:
         return ""
     scheme = max(fitting, key=lambda name: (sum(count for _, count in fitting[name]), len(fitting[name]), name))
     name = text("name", f"turns by {scheme.partition('.')[2]}")
-    return tag(
-        "div", "preview", name + bar_html(dict(fitting[scheme]), schemes.get(scheme, UNDECLARED), is_of_turns=True)
-    )
+    return tag("div", "preview", name + bar_html(dict(fitting[scheme]), schemes.get(scheme, UNDECLARED)))

@@ -14,9 +14,11 @@ from pathlib import Path
 import click
 import duckdb
 import pytest
+from click.testing import CliRunner
 
 from talkhouse import migrations
 from talkhouse.cli.commands import app
+from talkhouse.cli.terminal import options
 from talkhouse.ingest.registry import corpora
 from tests.commands import COMMAND, on_a_terminal, run
 from tests.conftest import wait_for
@@ -347,3 +349,20 @@ def test_what_was_mistyped_gets_a_suggestion(typed: list[str], meant: str) -> No
     shown = run(*typed)
     assert shown.returncode == 2
     assert meant in shown.stderr
+
+
+@pytest.mark.parametrize("typed", ["--plain", "--redact", "--keep-personal-data", "--text x", "FILE"])
+def test_what_does_not_go_together_is_named_as_it_is_typed(typed: str) -> None:
+    @options.command
+    @click.argument("files", metavar="[FILE]...", nargs=-1)
+    @options.flag("--plain")
+    @options.personal
+    @click.option("--text", default="usual")
+    def command(**_: object) -> None:
+        name = typed.split()[0]
+        options.check_absent([other for other in names if other != name], "is not there")
+        options.check_absent([name], "is there")
+
+    names = ["--plain", "--redact", "--keep-personal-data", "--text", "FILE"]
+    done = CliRunner().invoke(command, typed.split())
+    assert f"{done.exception}".startswith(f"{typed.split()[0]} is there")
