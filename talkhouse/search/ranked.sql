@@ -11,19 +11,17 @@ chosen as (
 -- The order of equal scores is looked up for those alone that may be among the best.
 least as (select min(score) as score from (select score from chosen order by score desc limit $limit + $offset)),
 best as (
-    select
-        groups.group_no,
-        chosen.score,
-        owner,
-        turn_index,
-        row_number() over (order by chosen.score desc, list_position([${ranks}], kind), owner, turn_index) as place,
+    select groups.group_no, chosen.score, owner, turn_index, list_position([${ranks}], kind) as kind_no
     from chosen
     inner join least on chosen.score >= least.score
     inner join main.documents using (document)
     inner join main.groups using (group_no)
-    order by place
+    order by chosen.score desc, kind_no, owner, turn_index
     limit $limit offset $offset
 )
 select
     (select list(struct_pack(group_no, texts)) from counted),
-    (select list(struct_pack(group_no, score, owner, turn_index) order by place) from best)
+    (
+        select list(struct_pack(group_no, score, owner, turn_index) order by score desc, kind_no, owner, turn_index)
+        from best
+    )

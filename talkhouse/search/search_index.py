@@ -24,6 +24,7 @@ from talkhouse.search.text_groups import (
     number_texts,
 )
 from talkhouse.settings import version
+from talkhouse.warehouse.byte_copy import MOST_FREE, TooMuchChanged
 from talkhouse.warehouse.derived_sidecar import RESULT, FileBeside
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.sidecar import COUNT, POSITIVE, SOME
@@ -38,7 +39,7 @@ INDEX = FileBeside(
     number=2,
     tables={**toml_of(__file__, "search_index"), "groups": GROUPS, "owners": OWNERS},
     values={
-        "run": {COUNT: ["texts", "words"], "isfinite({0}) and {0} >= if(texts = 0, 0, 1)": ["mean_words"]},
+        "run": {COUNT: ["texts", "words", "in_order"], "isfinite({0}) and {0} >= if(texts = 0, 0, 1)": ["mean_words"]},
         "groups": GROUPS_VALUES,
         "owners": OWNERS_VALUES,
         "documents": {SOME: ["document", "group_no", "owner"]},
@@ -60,22 +61,29 @@ def make_index(warehouse: Path, say: Callable[[str], None]) -> Path:
 
 
 def _fill(warehouse: Warehouse, _: Path, now: str) -> None:
-    """Replace in an index what is not as it is in the warehouse; in an empty one that is all."""
+    """Replace in an index what is not as it is in the warehouse; in an empty one that is all.
+
+    Raises TooMuchChanged where postings are too much out of order, or too many are deleted, as queries are slower then.
+    """
     con, of = warehouse.con, identifier(warehouse.database)
+    (counted,) = con.execute(sql_of(__file__, "counted", index=RESULT)).fetchall()
+    first, word_no, documents, in_order, texts, words = counted
+    if (first - in_order) + (first - documents) > MOST_FREE * documents:
+        raise TooMuchChanged
     compare_owners(con, of)
-    ((first, word_no, texts, words),) = con.execute(sql_of(__file__, "counted", index=RESULT)).fetchall()
     lost_texts, lost_words = _delete_gone(con)
     number_texts(con, of, INDEX, first)
     INDEX.insert(con, "documents", "select document, group_no, owner, turn_index from numbered order by document")
-    _insert_postings(con, of, word_no)
     drop_unused_groups(con, "documents")
+    _insert_postings(con, of, word_no)
     ((new_texts, new_words),) = con.execute(
         f"select count(distinct document), coalesce(sum(times), 0) from {RESULT}.main.postings where document >= $1",
         [first],
     ).fetchall()
+    ((numbered,),) = con.execute("select count(*) from numbered").fetchall()
     texts, words = texts - lost_texts + new_texts, words - lost_words + new_words
     run = {"warehouse_fingerprint": now, "texts": texts, "words": words, "mean_words": words / texts if texts else 0.0}
-    INDEX.create_run(con, {**run, "talkhouse_version": version()})
+    INDEX.create_run(con, {**run, "in_order": in_order or numbered, "talkhouse_version": version()})
 
 
 def _delete_gone(con: duckdb.DuckDBPyConnection) -> tuple[int, int]:
