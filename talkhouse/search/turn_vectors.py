@@ -65,10 +65,15 @@ VECTORS = FileBeside(
 
 @dataclass(frozen=True)
 class MadeVectors:
-    """A file of vectors that was made; counts come with the first places, in the order of dialogues and turns."""
+    """A file of vectors that was made or brought up to date.
+
+    Counts come with the first places, in the order of dialogues and turns.
+    """
 
     path: Path
     vectors: int
+    stayed: int
+    """Vectors that were there already."""
     dimensions: int
     without: tuple[int, list[user_vectors.Turn]]
     """Turns that were given none."""
@@ -166,6 +171,7 @@ def _keep(
             batch = pa.Table.from_arrays([*of_turns, as_arrow(vectors), x, y], names=[*columns])
             yield batch.filter(pa.array(~is_zero))
 
+    ((stayed,),) = con.execute(f"select count(*) from {table}").fetchall()
     user_vectors.insert_batches(con, table, nonzero())
     ((number,),) = con.execute(f"select count(*) from {table}").fetchall()
     run = {
@@ -188,6 +194,7 @@ def _keep(
     return MadeVectors(
         path,
         number,
+        stayed,
         size,
         user_vectors.first_turns(con, without),
         user_vectors.first_turns(

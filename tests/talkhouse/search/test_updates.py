@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -18,7 +19,10 @@ from talkhouse.schema import warehouse
 from talkhouse.search.ranked import rank
 from talkhouse.search.search_index import INDEX, make_index
 from talkhouse.search.text_groups import TextSearch
+from talkhouse.search.text_model import TextModel, open_model
+from talkhouse.search.turn_vectors import VECTORS, make_by_model
 from tests.conftest import invented_builds
+from tests.vectors import save_model
 
 Turns = Sequence[tuple[str, str]]
 """Role and text of each."""
@@ -193,3 +197,47 @@ def test_only_what_changed_gets_another_number_and_what_somebody_else_changed_is
     store(path, {number: ("test", turns) for number, (_, turns) in BEGIN.items()}, build=4)
     make_index(path, lambda _: None)
     assert documents_of(path) == before
+
+
+@pytest.mark.slow
+def test_a_model_is_asked_only_for_dialogues_that_are_new_or_changed(empty: Path, tmp_path: Path) -> None:
+    path, whole = tmp_path / "w.duckdb", tmp_path / "whole.duckdb"
+    for folder, words in (("one", ["[UNK]", "train", "the", "to", "ulm"]), ("other", ["[UNK]", "the", "ulm"])):
+        save_model(tmp_path / folder, words)
+    asked: list[str] = []
+
+    class Model(TextModel):
+        def encode(self, texts: Sequence[str]) -> "np.ndarray":
+            asked.extend(texts)
+            return super().encode(texts)
+
+    def made(path: Path, folder: str) -> tuple[int, dict[tuple[str, int], Any], Any]:
+        """Return how many vectors stayed, each turn's vector and place on the map, and the groups."""
+        asked.clear()
+        model = open_model(str(tmp_path / folder))
+        model.__class__ = Model
+        stayed = make_by_model(path, model).stayed
+        with VECTORS.open(VECTORS.path(path)) as con:
+            rows = con.execute("select dialogue_id, turn_index, vector, x, y from main.vectors").fetchall()
+            groups = "select dialogue_id, turn_index, groups.* exclude group_no from main.vectors "
+            groups += "inner join main.groups using (group_no) order by all"
+            return stayed, {row[:2]: row[2:] for row in rows}, con.execute(groups).fetchall()
+
+    shutil.copyfile(empty, tmp_path / "empty.duckdb")
+    store(path, BEGIN, build=1)
+    stayed, before, _ = made(path, "one")
+    assert (stayed, len(asked)) == (0, len(before))
+    changed: Dialogues = {**BEGIN, 3: BEGIN[4], 7: ("test", BEGIN[7][1]), 40: (None, [("user", "ulm to the train")])}
+    del changed[0]
+    store(path, changed, build=2)
+    stayed, after, groups = made(path, "one")
+    assert sorted(asked) == sorted(text for number in (3, 7, 40) for _, text in changed[number][1])
+    assert stayed == len(before) - 6
+    same = {key: row for key, row in after.items() if key[0] not in ("c:3", "c:40")}
+    assert same.items() <= before.items()
+    assert [after["c:3", turn] for turn in (0, 1)] == [after["c:4", turn] for turn in (0, 1)], "on the same map"
+    shutil.copyfile(path, whole)
+    _, wanted, groups_of_whole = made(whole, "one")
+    assert groups == groups_of_whole
+    assert {key: row[0] for key, row in after.items()} == {key: row[0] for key, row in wanted.items()}
+    assert made(path, "other")[0] == 0
