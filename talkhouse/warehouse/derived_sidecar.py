@@ -11,10 +11,10 @@ from types import MappingProxyType
 import duckdb
 
 from talkhouse.schema.contents import strange
-from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.schema.errors import SchemaMismatch
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import identifier, literal
-from talkhouse.schema.warehouse import STORAGE_VERSION
+from talkhouse.schema.warehouse import STORAGE_VERSION, connect
 from talkhouse.settings import version
 from talkhouse.system.cache import Cache
 from talkhouse.system.folders import target_of
@@ -139,11 +139,11 @@ class FileBeside:
     def _copy(self, path: Path, part: Path) -> None:
         """Copy the file that is there, where it is known what wrote it."""
         if _WRITTEN.note_of(path) == self._note():
-            with self.open(path):  # held open meanwhile, so that no process writes to it
+            with connect(path):  # held open meanwhile, so that no process writes to it
                 shutil.copyfile(path, part)
 
     def _note(self) -> str:
-        """Return what decides, apart from the warehouse, what is in a file."""
+        """Return the note on a file: all that decides what is in it, apart from the warehouse."""
         return f"{self.schema} {self.number} {version()} {duckdb.__version__}"
 
     def _attach(self, con: duckdb.DuckDBPyConnection, part: Path) -> None:
@@ -193,11 +193,6 @@ class FileBeside:
         if found != self.tables:
             raise self._not_ours(path, "other tables than those that Talkhouse makes")
 
-    def _not_ours(self, path: Path, found: str) -> UsageError:
-        return UsageError(
-            f"this is no {self.what} that {' '.join(self.made_by.split()[:2])} made, and was left as it is",
-            where=path,
-            expected="no file, or one of ours",
-            found=found,
-            next_step="move it away",
-        )
+    @property
+    def _not_ours(self) -> sidecar.NotOurs:
+        return sidecar.not_ours(f"the {self.what} that {' '.join(self.made_by.split()[:2])} made")

@@ -295,7 +295,7 @@ def test_a_strangers_index_shows_no_text_of_its_own_and_none_that_is_not_ours_is
         else:
             index.write_bytes(planted)
         refused = run("search", "--rank", "zeppelin", "--db", path)
-        assert (refused.returncode, "this is no index of texts that talkhouse search made" in refused.stderr) == (
+        assert (refused.returncode, "this is not the index of texts that talkhouse search made" in refused.stderr) == (
             2,
             True,
         )

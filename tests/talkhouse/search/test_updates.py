@@ -211,7 +211,7 @@ def test_a_model_is_asked_only_for_dialogues_that_are_new_or_changed(empty: Path
             asked.extend(texts)
             return super().encode(texts)
 
-    def made(path: Path, folder: str) -> tuple[int, dict[tuple[str, int], Any], Any]:
+    def vectors_of(path: Path, folder: str) -> tuple[int, dict[tuple[str, int], Any], Any]:
         """Return how many vectors stayed, each turn's vector and place on the map, and the groups."""
         asked.clear()
         model = open_model(str(tmp_path / folder))
@@ -225,19 +225,19 @@ def test_a_model_is_asked_only_for_dialogues_that_are_new_or_changed(empty: Path
 
     shutil.copyfile(empty, tmp_path / "empty.duckdb")
     store(path, BEGIN, build=1)
-    stayed, before, _ = made(path, "one")
+    stayed, before, _ = vectors_of(path, "one")
     assert (stayed, len(asked)) == (0, len(before))
     changed: Dialogues = {**BEGIN, 3: BEGIN[4], 7: ("test", BEGIN[7][1]), 40: (None, [("user", "ulm to the train")])}
     del changed[0]
     store(path, changed, build=2)
-    stayed, after, groups = made(path, "one")
+    stayed, after, groups = vectors_of(path, "one")
     assert sorted(asked) == sorted(text for number in (3, 7, 40) for _, text in changed[number][1])
     assert stayed == len(before) - 6
     same = {key: row for key, row in after.items() if key[0] not in ("c:3", "c:40")}
     assert same.items() <= before.items()
     assert [after["c:3", turn] for turn in (0, 1)] == [after["c:4", turn] for turn in (0, 1)], "on the same map"
     shutil.copyfile(path, whole)
-    _, wanted, groups_of_whole = made(whole, "one")
+    _, wanted, groups_of_whole = vectors_of(whole, "one")
     assert groups == groups_of_whole
     assert {key: row[0] for key, row in after.items()} == {key: row[0] for key, row in wanted.items()}
-    assert made(path, "other")[0] == 0
+    assert vectors_of(path, "other")[0] == 0
