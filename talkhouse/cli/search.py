@@ -282,8 +282,9 @@ def vectors_command(
     not on this machine is fetched only with --download, into the cache of Hugging Face.
 
     The vectors are written to NAME.vectors.duckdb, each divided by its length. Turns without a vector, vectors of no
-    turn here and those of zeros are counted and left out. After another build they are made again by the same command;
-    the file can be deleted at any time. talkhouse sql has it as vectors.vectors.
+    turn here and those of zeros are counted and left out. After another build, run the same command again: with the
+    same model, only dialogues that are new or have changed get vectors. The file can be deleted at any time. talkhouse
+    sql has it as vectors.vectors.
 
     Needs NumPy, and --model model2vec: pip install 'talkhouse[embeddings]'
 
@@ -310,7 +311,8 @@ def vectors_command(
 
         result = make_by_model(database(db), open_model(str(model), download=download))
     there = visible(str(result.path))
-    print(f"Kept the vectors of {_count(result.vectors, 'turn')}, of {result.dimensions:,} numbers each: {there}")
+    new = f" ({result.vectors - result.stayed:,} of them new)" if result.stayed else ""
+    print(f"Kept the vectors of {_count(result.vectors, 'turn')}{new}, of {result.dimensions:,} numbers each: {there}")
     for (number, first), what in (
         (result.without, "without a vector"),
         (result.unknown, "with a vector, but not in this warehouse"),

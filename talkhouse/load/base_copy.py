@@ -21,7 +21,7 @@ import duckdb
 from talkhouse import migrations, queries, schema
 from talkhouse.load.metadata import delete_replaced
 from talkhouse.load.plan import Plan, Present
-from talkhouse.load.workspace import Workspace, template_of
+from talkhouse.load.workspace import PUBLISHED, Workspace
 from talkhouse.queries.catalogue import Catalogue
 from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import warehouse
@@ -29,10 +29,7 @@ from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.system.cache import Cache, code_of, key_of
-
-MOST_FREE = 1 / 3
-"""Share of the file that may be free room, and of its sources whose rows may go now; beyond it, all that stays is
-written anew, row by row (as with ``build --compact``)."""
+from talkhouse.warehouse.byte_copy import MOST_FREE, free_share
 
 FORMAT = 1
 """Raised when this module makes another template of the same catalogue; the code of other rooms is hashed."""
@@ -56,7 +53,7 @@ class BaseCopy(NamedTuple):
 def open_copy(workspace: Workspace, plan: Plan, known: Present) -> BaseCopy | None:
     """Copy the published file, delete what is not kept, and open it for writing; None where it is not to be copied."""
     template = template_key(known.catalogue, known.splits)
-    if template_of(workspace.published) != template or _share_that_goes(workspace, plan) > MOST_FREE:
+    if PUBLISHED.note_of(workspace.published) != template or _share_that_goes(workspace, plan) > MOST_FREE:
         return None
     open_template(workspace.fresh, known.catalogue, known.splits).close()
     # It is held open meanwhile, so that no process writes to it while it is copied.
@@ -65,7 +62,7 @@ def open_copy(workspace: Workspace, plan: Plan, known: Present) -> BaseCopy | No
     workspace.stage.chmod(0o600)
     con = warehouse.create(workspace.stage)
     try:
-        if _free_share(con) <= MOST_FREE:
+        if free_share(con, "stage") <= MOST_FREE:
             _drop_others(con, workspace.fresh)
             return BaseCopy(con, delete_replaced(con, plan, known))
     except (duckdb.Error, TalkhouseError):
@@ -84,15 +81,6 @@ def _share_that_goes(workspace: Workspace, plan: Plan) -> float:
         ).fetchall()
     stays = sum(size for corpus_id, size in sizes if corpus_id in plan.keep or corpus_id in plan.changes)
     return 1 - float(stays / (sum(size for _, size in sizes) or 1))
-
-
-def _free_share(con: duckdb.DuckDBPyConnection) -> float:
-    """Return the share of a file's blocks that nothing is in."""
-    ((share,),) = con.execute(
-        "select coalesce(free_blocks / nullif(total_blocks, 0), 0)::double from pragma_database_size() "
-        "where database_name = current_database()"
-    ).fetchall()
-    return float(share)
 
 
 def _drop_others(con: duckdb.DuckDBPyConnection, template: Path) -> None:

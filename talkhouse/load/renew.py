@@ -8,7 +8,7 @@ from talkhouse import migrations
 from talkhouse.ingest.loading.vocabulary import declare_again
 from talkhouse.ingest.registry import Registry, all_corpora
 from talkhouse.load.run import DEFAULT_MEMORY, explain_failures
-from talkhouse.load.workspace import acquire_workspace, publish, template_of
+from talkhouse.load.workspace import PUBLISHED, acquire_workspace, publish
 from talkhouse.queries.views import create_split_views, create_views
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.sql import quoted
@@ -36,7 +36,9 @@ def migrate(path: Path, say: Callable[[str], None], *, wait: bool = True) -> boo
     ):
         of = Warehouse(con)
         revision = contents.revision(con, workspace.published)
-        template = template_of(workspace.published) and ""  # its rows are as they were; its views are no template's
+        template = (
+            PUBLISHED.note_of(workspace.published) and ""
+        )  # its rows are as they were; its views are no template's
         warehouse.check_revision(revision, migrations.head(), workspace.published)
         known = all_corpora(corpus_folders())
         if revision == migrations.head() and _is_current(of, known):

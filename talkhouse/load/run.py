@@ -25,7 +25,7 @@ from talkhouse.load.plan import (
     read_published,
 )
 from talkhouse.load.request import BuildRequest, QuarantineLimit, from_data, from_paths, from_samples
-from talkhouse.load.workspace import Workspace, acquire_workspace, migrate_old, publish, template_of
+from talkhouse.load.workspace import PUBLISHED, Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.queries.catalogue import catalogue_of
 from talkhouse.queries.files import files_in, own_files
 from talkhouse.schema import warehouse
@@ -180,7 +180,7 @@ class _Job:
     ) -> BuildResult:
         """Make the warehouse what is requested, or raise an error that names the corpus whose fault it is."""
         build_plan = plan(request, published, rehash=rehash)
-        if template_of(workspace.published) is None:
+        if PUBLISHED.note_of(workspace.published) is None:
             # What somebody else may have changed is read again.
             whole = {**build_plan.whole, **dict.fromkeys(build_plan.changes, _NOT_OURS)}
             build_plan = replace(build_plan, changes={}, whole=whole)

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from talkhouse.system import ctrl_c
 from talkhouse.system.atomic_output import output_errors
 from talkhouse.system.cache import Cache
 from talkhouse.system.files import link_or_copy, locked_by_name, new_folder, sync, target_of
-from talkhouse.warehouse.content_ids import identity
+from talkhouse.warehouse.byte_copy import WrittenFiles
 
 
 @dataclass(frozen=True)
@@ -134,22 +133,8 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-_PUBLISHED = Cache("published", ".txt", most=256)
-"""The template of each file that a build has published, by the identity of the file."""
-
-
-def template_of(path: Path) -> str | None:
-    """Return the template of a published file; None if it is not known that a build of this user has published it.
-
-    In a folder that others may write to, another file can get the inode, size and time of ours, but not our name on it.
-    """
-    if not path.exists():
-        return None
-    facts = path.stat()
-    if facts.st_uid != os.geteuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return None
-    template = _PUBLISHED.read(identity(path))
-    return None if template is None else template.decode()
+PUBLISHED = WrittenFiles(Cache("published", ".txt", most=256))
+"""The files that builds have published, each with the key of its template."""
 
 
 def publish(workspace: Workspace, template: str | None) -> None:
@@ -171,7 +156,7 @@ def publish(workspace: Workspace, template: str | None) -> None:
         workspace.stage.replace(workspace.published)
         sync(workspace.published.parent)
         if template is not None:
-            _PUBLISHED.keep(template.encode(), identity(workspace.published))
+            PUBLISHED.keep_note(workspace.published, template)
 
 
 @contextmanager

@@ -79,6 +79,9 @@ _NEW = ", ".join(field.name for field in fields(NewNote))
 _ALL = ", ".join(field.name for field in fields(Note))
 
 
+_not_ours = sidecar.not_ours("a file of notes", "move it away: notes have this name")
+
+
 def path_for(warehouse: Path) -> Path:
     """Return the path of the notes on a warehouse: next to it, or for a release next to the local warehouse."""
     return sidecar.of_here(warehouse).with_name(FILE)
@@ -106,16 +109,6 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     sidecar.check_format(con, path, FORMAT, _not_ours)
     if sidecar.columns_of_tables(con) != sidecar.columns_of_schema(_SCHEMA):
         raise _not_ours(path, "other tables than those that Talkhouse makes")
-
-
-def _not_ours(path: Path, found: str) -> UsageError:
-    return UsageError(
-        "this is not a file of notes, and was left as it is",
-        where=path,
-        expected="no file, or one that talkhouse notes or the pages made",
-        found=found,
-        next_step="move it away: notes have this name",
-    )
 
 
 def check_new(note: NewNote) -> None:

@@ -15,7 +15,7 @@ import msgspec
 
 from talkhouse.overlap.request import VERDICTS, Unit
 from talkhouse.schema.contents import strange
-from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.schema.errors import SchemaMismatch
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import dicts, literal
 from talkhouse.schema.sql_files import sql_of
@@ -30,6 +30,7 @@ from talkhouse.warehouse.sidecar import (
     columns_of_tables,
     format_of_run,
     is_ours,
+    not_ours,
     one_of,
     open_beside,
     or_null,
@@ -119,6 +120,11 @@ def _comment(con: duckdb.DuckDBPyConnection, kind: str, name: str, comment: str,
         con.execute(f"comment on column {name}.{column} is {literal(words)}")
 
 
+_not_ours = not_ours(
+    "a file that talkhouse overlap made", "move it away, name another with --output FILE, or replace it with --force"
+)
+
+
 def open_overlap(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
     """Open a file of an overlap read-only, in a database of its own, with these settings.
 
@@ -162,13 +168,3 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
             del wanted["templates"]
         if stored.get(table) != wanted:
             raise _not_ours(path, f"a database without the table {table} that Talkhouse makes")
-
-
-def _not_ours(path: Path, found: str) -> UsageError:
-    return UsageError(
-        "this is not a file that talkhouse overlap made, and was left as it is",
-        where=path,
-        expected="no file, or one of ours",
-        found=found,
-        next_step="move it away, name another with --output FILE, or replace it with --force",
-    )

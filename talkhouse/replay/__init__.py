@@ -23,7 +23,7 @@ from talkhouse.load.quality_gate import check_quarantine
 from talkhouse.load.request import BuildRequest, Input, QuarantineLimit
 from talkhouse.load.run import DEFAULT_LIMIT, DEFAULT_MEMORY, explain_failures
 from talkhouse.load.staging import Stage
-from talkhouse.load.workspace import Workspace, acquire_workspace, migrate_old, publish, template_of
+from talkhouse.load.workspace import PUBLISHED, Workspace, acquire_workspace, migrate_old, publish
 from talkhouse.restore.output_paths import RestoredSource, sources
 from talkhouse.restore.raw_record import consistent
 from talkhouse.restore.write_back import fill
@@ -118,7 +118,7 @@ def replay(
             with warehouse.connect(workspace.stage) as con:
                 check_quarantine(con, wanted.values(), limit)
         if is_changed and not dry_run:
-            publish(workspace, template_of(workspace.published) and "")
+            publish(workspace, PUBLISHED.note_of(workspace.published) and "")
         return ReplayResult(path, replayed, is_published=is_changed and not dry_run)
 
 

@@ -44,6 +44,9 @@ def path_for(warehouse: Path) -> Path:
     return sidecar.of_here(warehouse).with_name(FILE)
 
 
+_not_ours = sidecar.not_ours("a file of saved runs", "move it away: saved runs have this name")
+
+
 def open_saved(path: Path, settings: Settings = NO_SETTINGS) -> duckdb.DuckDBPyConnection:
     """Open a file of saved runs read-only, in a database of its own.
 
@@ -70,16 +73,6 @@ def _check_content(con: duckdb.DuckDBPyConnection, path: Path) -> None:
         raise _not_ours(path, "a table comparison, which is a view in ours")
     if what := strange(con):
         raise _not_ours(path, what)
-
-
-def _not_ours(path: Path, found: str) -> UsageError:
-    return UsageError(
-        "this is not a file of saved runs, and was left as it is",
-        where=path,
-        expected="no file, or one that talkhouse score --save made",
-        found=found,
-        next_step="move it away: saved runs have this name",
-    )
 
 
 _LONGEST = 200

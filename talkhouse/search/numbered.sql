@@ -1,6 +1,6 @@
-create table numbered as
+create or replace table numbered as
 select
-    (row_number() over (order by list_position([${ranks}], kind), owner, turn_index) - 1)::integer as document,
+    (row_number() over (order by list_position([${ranks}], kind), owner, turn_index) - 1 + ${first})::integer as document,
     group_no,
     kind,
     row_number,

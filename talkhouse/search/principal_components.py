@@ -86,15 +86,16 @@ def components_of(sample: "Sequence[np.ndarray]", dimensions: int) -> "Component
     first = basis @ best
     # A component has no direction of its own: the largest of its numbers is positive.
     first = first * np.sign(first[np.abs(first).argmax(axis=0), range(first.shape[1])])
-    return Components(mean, first, min(float(variances[-2:].sum()) / total, 1.0) if total > 0 else 0.0)
+    return Components(first, mean @ first, min(float(variances[-2:].sum()) / total, 1.0) if total > 0 else 0.0)
 
 
 @dataclass(frozen=True)
 class Components:
     """Two axes, along which vectors vary most."""
 
-    mean: "np.ndarray"
     axes: "np.ndarray"
+    origin: "np.ndarray"
+    """The mean of the vectors, along each axis."""
     share: float
     """Of the variance, what the two have."""
 
@@ -102,7 +103,7 @@ class Components:
         """Return the coordinates of vectors on each axis; of one dimension, 0 on the second."""
         import numpy as np
 
-        along = (vectors @ self.axes - self.mean @ self.axes).astype(np.float32)
+        along = (vectors @ self.axes - self.origin).astype(np.float32)
         return along[:, 0], along[:, 1] if self.axes.shape[1] > 1 else np.zeros_like(along[:, 0])
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from talkhouse.schema.errors import UsageError, check_unicode
-from talkhouse.schema.sql import dicts
+from talkhouse.schema.sql import dicts, literal
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.search.text_groups import KINDS, Groups, TextSearch, chosen_groups, counted_facets, groups_of
 from talkhouse.warehouse.tokens import search_runs, search_tokens
@@ -222,7 +222,8 @@ def _sql(index: duckdb.DuckDBPyConnection, words: Sequence[SearchWord], of_dialo
         )
     else:
         before, scored = "", summed(choosing)
-    return sql_of(__file__, "ranked", before=before, scored=scored, of_dialogues=of_dialogues)
+    ranks = ", ".join(map(literal, KINDS))
+    return sql_of(__file__, "ranked", before=before, scored=scored, of_dialogues=of_dialogues, ranks=ranks)
 
 
 def read_hits(

@@ -1,3 +1,4 @@
-create table standing as
-select *, split_part(owner, ':', 1) as corpus_id
-from (${rows}) as rows(kind, row_number, owner, turn_index, role, place_no)
+create or replace table standing as
+select kind, row_number, owner, turn_index, role, place_no, split_part(owner, ':', 1) as corpus_id
+from (${rows}) as rows(kind, row_number, owner, turn_index, role)
+inner join owner_places using (kind, owner)

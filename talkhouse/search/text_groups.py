@@ -9,7 +9,8 @@ import duckdb
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
 from talkhouse.schema.sql_files import sql_of
-from talkhouse.warehouse.derived_sidecar import FileBeside
+from talkhouse.warehouse.byte_copy import MOST_FREE, TooMuchChanged
+from talkhouse.warehouse.derived_sidecar import RESULT, FileBeside
 from talkhouse.warehouse.sidecar import FULL, ONCE, SOME, one_of
 
 KINDS = ("turn", "candidate", "persona")
@@ -101,7 +102,12 @@ def _values(group: Mapping[str, Any], facet: str, *, standard: bool = False) -> 
     return set() if value is None else {value}
 
 
-_OWNERS = {
+OWNERS = {"kind": "VARCHAR", "owner": "VARCHAR", "content": "UHUGEINT"}
+"""The table ``owners`` of an index: what owns texts, such as a dialogue, and a hash of all that the index has of it."""
+
+OWNERS_VALUES = {SOME: ["owner", "content"], one_of(KINDS): ["kind"]}
+
+_SPLITS = {
     "turn": "select dialogue_id, split, standard_split from {0}.main.records where dialogue_id is not null",
     "candidate": "select text_id, split, standard_split from {0}.main.candidates "
     "inner join {0}.main.records on records.record_id = candidates.record_id where text_id is not null",
@@ -111,62 +117,70 @@ _OWNERS = {
 """By kind, the query of what owns a text, and the splits that it was published in."""
 
 TEXTS = {
-    "turn": ("turns", "dialogue_id", "dialogue_id, turn_index, coalesce(role, '')"),
-    "candidate": ("texts", "text_id", "text_id, null::integer, ''"),
-    "persona": ("personas", "persona_id", "persona_id, null::integer, ''"),
+    "turn": ("turns", "dialogue_id, turn_index, coalesce(role, '')"),
+    "candidate": ("texts", "text_id, null::integer, ''"),
+    "persona": ("personas", "persona_id, null::integer, ''"),
 }
-"""By kind, the table of its texts, the column of what owns each, and owner, turn_index and role."""
+"""By kind, the table of its texts, and owner, turn_index and role."""
 
 
-def create_groups(
-    con: duckdb.DuckDBPyConnection, warehouse: str, index: FileBeside, kinds: Sequence[str] = KINDS
-) -> None:
-    """Create the table ``groups`` of an index, and in the current database ``numbered``: the texts of some kinds.
+def compare_owners(con: duckdb.DuckDBPyConnection, warehouse: str, kinds: Sequence[str] = KINDS) -> None:
+    """Bring the table ``owners`` of an index up to date, and create ``gone`` and ``came`` in the current database.
 
-    Its rows are those of a warehouse by their number: document (from 0, in the order of kinds, owner and turn_index),
-    group_no, kind, row_number, owner and turn_index.
+    These are the owners whose texts the index has and should not, and the other way round; in both are those whose
+    texts, roles or splits have changed. Raises TooMuchChanged for more than a third of them.
     """
-    _create_places(con, warehouse, kinds)
-    _create_numbered(con, warehouse, index, kinds)
-
-
-def _create_places(con: duckdb.DuckDBPyConnection, warehouse: str, kinds: Sequence[str]) -> None:
-    """Create ``places``, the sets of splits that texts stand in, and ``owner_places``."""
-    owners = " union all ".join(
-        f"select '{kind}' as kind, * from ({_OWNERS[kind].format(warehouse)}) as rows(owner, split, standard_split)"
-        for kind in kinds
+    texts = " union all ".join(
+        f"select '{kind}', {columns}, text from {warehouse}.main.{table}"
+        for kind, (table, columns) in ((kind, TEXTS[kind]) for kind in kinds)
     )
-    con.execute(sql_of(__file__, "owner_splits", owners=owners))
+    con.execute(sql_of(__file__, "owners", texts=texts, owners=_owners(warehouse, kinds)))
+    con.execute(sql_of(__file__, "changed", index=RESULT))
+    for table, side in (("gone", "was_there"), ("came", "is_there")):
+        con.execute(f"create or replace table {table} as select kind, owner from changed where {side}")
+    ((before, changed),) = con.execute(
+        f"select (select count(*) from {RESULT}.main.owners), (select count(*) from changed)"
+    ).fetchall()
+    if before and changed > before * MOST_FREE:
+        raise TooMuchChanged
+    con.execute(f"delete from {RESULT}.main.owners where (kind, owner) in (from gone)")
+    con.execute(f"insert into {RESULT}.main.owners select * from owners where (kind, owner) in (from came)")
+
+
+def number_texts(
+    con: duckdb.DuckDBPyConnection, warehouse: str, index: FileBeside, first: int, kinds: Sequence[str] = KINDS
+) -> None:
+    """Add the groups of the owners in ``came`` to an index, and create in the current database ``numbered``.
+
+    These are their texts: document (from ``first`` on, in the order of kinds, owner and turn_index), group_no, kind,
+    row_number in the warehouse, owner and turn_index.
+    """
+    con.execute(sql_of(__file__, "owner_splits", owners=_owners(warehouse, kinds)))
+    con.execute(sql_of(__file__, "places"))
     con.execute("""
-create table places as
-select row_number() over (order by splits, standard_splits)::integer as place_no, splits, standard_splits
-from (select distinct splits, standard_splits from owner_splits)
-""")
-    con.execute("""
-create table owner_places as
+create or replace table owner_places as
 select kind, owner, place_no from owner_splits inner join places using (splits, standard_splits)
 """)
-
-
-def _create_numbered(con: duckdb.DuckDBPyConnection, warehouse: str, index: FileBeside, kinds: Sequence[str]) -> None:
     rows = " union all ".join(
-        f"select '{kind}', texts.rowid, {columns}, coalesce(place_no, 0) from {warehouse}.main.{table} as texts "
-        f"left join owner_places on owner_places.kind = '{kind}' and owner_places.owner = texts.{owner} "
-        f"where texts.{owner} is not null"
-        for kind, (table, owner, columns) in ((kind, TEXTS[kind]) for kind in kinds)
+        f"select '{kind}', rowid, {columns} from {warehouse}.main.{table}"
+        for kind, (table, columns) in ((kind, TEXTS[kind]) for kind in kinds)
     )
     con.execute(sql_of(__file__, "standing", rows=rows))
-    con.execute("""
-create table group_keys as
-select row_number() over (order by kind, corpus_id, role, place_no)::integer as group_no, *
-from (select distinct kind, corpus_id, role, place_no from standing)
-""")
-    index.create(
-        con,
-        "groups",
-        "select group_no, kind, corpus_id, nullif(role, ''), coalesce(splits, []), coalesce(standard_splits, []) "
-        "from group_keys left join places using (place_no) order by group_no",
-    )
+    con.execute(sql_of(__file__, "new_groups", index=RESULT))
+    index.insert(con, "groups", "from new_groups order by group_no")
+    con.execute(sql_of(__file__, "group_keys", index=RESULT))
     ranks = ", ".join(f"'{kind}'" for kind in kinds)
-    con.execute(sql_of(__file__, "numbered", ranks=ranks))
+    con.execute(sql_of(__file__, "numbered", ranks=ranks, first=first))
     con.execute("drop table standing")
+
+
+def drop_unused_groups(con: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Delete the groups of an index that no row of a table of it has."""
+    con.execute(
+        f"delete from {RESULT}.main.groups where group_no not in (select distinct group_no from {RESULT}.main.{table})"
+    )
+
+
+def _owners(warehouse: str, kinds: Sequence[str]) -> str:
+    """Return the query of owners with the splits of each of their records."""
+    return " union all ".join(f"select '{kind}', * from ({_SPLITS[kind].format(warehouse)})" for kind in kinds)

@@ -10,4 +10,4 @@ select dialogue_id, turn_index, corpus_id, role, x, y
 from main.vectors
 inner join (from chosen union from always) using (dialogue_id, turn_index)
 inner join main.groups using (group_no)
-order by turn_number
+order by dialogue_id, turn_index

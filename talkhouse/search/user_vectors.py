@@ -39,7 +39,7 @@ GIVEN = f"{WORK}.main.given"
 NUMBERED = f"{WORK}.main.numbered"
 SAME = "owner = given.dialogue_id and numbered.turn_index = given.turn_index"
 TAKEN = f"{GIVEN} as given inner join {NUMBERED} as numbered on {SAME}"
-"""In SQL: the vectors with dialogue_id and turn_index, the turns of the warehouse as ``create_groups`` numbers them,
+"""In SQL: the vectors with dialogue_id and turn_index, the turns of the warehouse as ``number_texts`` numbers them,
 and those turns that a vector is given of."""
 
 Turn = tuple[str, int]
@@ -160,11 +160,11 @@ def _one_length(con: duckdb.DuckDBPyConnection, file: Path, value: str, limits: 
 
 
 def embed(con: duckdb.DuckDBPyConnection, of: str, model: "TextModel") -> InputVectors:
-    """Create ``given`` of what a model says of the texts of all turns."""
+    """Create ``given`` of what a model says of the texts of the turns in ``numbered``."""
     from pyarrow import lib as pa
 
     size = model.dimensions
-    con.execute(f"create table {GIVEN} (dialogue_id varchar, turn_index integer, vector float[{size}])")
+    con.execute(f"create or replace table {GIVEN} (dialogue_id varchar, turn_index integer, vector float[{size}])")
     texts = (
         f"select owner, numbered.turn_index, coalesce(text, '') as text from {NUMBERED} as numbered "
         f"inner join {of}.main.turns on turns.rowid = row_number order by document"

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import duckdb
 
 from talkhouse.schema.sql import quoted
-from talkhouse.system.cache import Cache, key_of
+from talkhouse.system.cache import Cache
+from talkhouse.warehouse.byte_copy import identity
 
 if TYPE_CHECKING:  # what is known already is said without SQLAlchemy, which takes its time
     from talkhouse.warehouse.rows_hash import TableHash, TaskHash
 
 _KEPT = Cache("content", ".json", most=64)
-_FORMAT = "1"
 _SOURCE = re.compile(r"release ([a-z0-9][a-z0-9._-]{0,63}) ([0-9a-f]{64})")
 """What ``meta.loads.source`` says in a warehouse that was checked out of a release."""
 
@@ -78,9 +78,3 @@ def contents_of(con: duckdb.DuckDBPyConnection, database: str, corpora: list[str
     from talkhouse.warehouse.rows_hash import table_hashes, task_hashes
 
     return Contents(table_hashes(con, database, corpora=corpora), task_hashes(con, database, corpora=corpora))
-
-
-def identity(path: Path) -> str:
-    """Hash what tells whether a file has changed: its path, size, time and inode."""
-    info = path.stat()
-    return key_of(_FORMAT, str(path.resolve()), str(info.st_size), str(info.st_mtime_ns), str(info.st_ino))

@@ -11,17 +11,25 @@ from types import MappingProxyType
 import duckdb
 
 from talkhouse.schema.contents import strange
-from talkhouse.schema.errors import SchemaMismatch, UsageError
+from talkhouse.schema.errors import SchemaMismatch
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import identifier, literal
-from talkhouse.schema.warehouse import STORAGE_VERSION
+from talkhouse.schema.warehouse import STORAGE_VERSION, connect
+from talkhouse.settings import version
+from talkhouse.system.cache import Cache
 from talkhouse.system.files import target_of
 from talkhouse.warehouse import sidecar
 from talkhouse.warehouse.build_facts import fingerprint
+from talkhouse.warehouse.byte_copy import MOST_FREE, TooMuchChanged, WrittenFiles, free_share
 from talkhouse.warehouse.opened import Warehouse
 
 RESULT, WORK = "talkhouse_result", "talkhouse_work"
 """Names in SQL, while such a file is made: the file itself, and a database for what is needed meanwhile."""
+
+_OPTIONS = f"read_write, storage_version '{STORAGE_VERSION}'"
+
+_WRITTEN = WrittenFiles(Cache("beside", ".txt", most=256))
+"""The files that were made, each with what decides what is in it."""
 
 _PATIENCE = 600.0
 """Seconds to wait for another process that makes the same file."""
@@ -31,7 +39,9 @@ MEMORY: Settings = MappingProxyType({"memory_limit": "20%"})
 _VECTOR = re.compile(r"^FLOAT\[[1-9][0-9]*\]$")
 
 Fill = Callable[[Warehouse, Path, str], None]
-"""Creates the tables in RESULT, of a warehouse with a fingerprint; the folder is there for anything else."""
+"""Fills the tables in RESULT of a warehouse with a fingerprint; the folder is there for anything else.
+
+They are empty, or those of an earlier build; raises TooMuchChanged where they are not worth changing."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +101,10 @@ class FileBeside:
     ) -> Path:
         """Make the file of a warehouse, and return it; without ``anew`` one that another process has made stays.
 
-        ``say`` is told why it is made. One process makes it, others wait; it appears whole or not at all. Raises
-        UsageError where a file that is not ours is in its place, or where it can't be written, OutputFailed where there
-        is no room.
+        It begins as a copy of the one that is there, if that was made by this user and this Talkhouse, and is no older
+        format; else empty. ``say`` is told why it is made. One process makes it, others wait; it appears whole or not
+        at all. Raises UsageError where a file that is not ours is in its place, or where it can't be written,
+        OutputFailed where there is no room.
         """
         path = self.path(warehouse)
         with sidecar.writing_beside(warehouse, path, self.more_room, settings, patience=_PATIENCE) as (of, folder):
@@ -103,28 +114,64 @@ class FileBeside:
                 return path
             say(why)
             part = folder / path.name
-            for name, file in ((RESULT, part), (WORK, folder / "work.duckdb")):
-                con.execute(f"attach {literal(str(file))} as {name} (read_write, storage_version '{STORAGE_VERSION}')")
+            con.execute(f"attach {literal(str(folder / 'work.duckdb'))} as {WORK} ({_OPTIONS})")
             con.execute(f"use {WORK}")  # so that no macro of the warehouse answers for a function
-            fill(of, folder, now)
+            try:
+                self._copy(path, part)
+                self._attach(con, part)
+                if free_share(con, RESULT) > MOST_FREE:
+                    raise TooMuchChanged
+                fill(of, folder, now)
+            except TooMuchChanged:
+                con.execute(f"detach {RESULT}")
+                for file in folder.glob(f"{path.name}*"):
+                    file.unlink()
+                self._attach(con, part)
+                fill(of, folder, now)
             of.check_complete()
             con.execute(f"checkpoint {RESULT}")
             con.execute(f"detach {RESULT}")
             shutil.copymode(warehouse, part)  # who may not read the one may not read the other
             part.replace(target_of(path))
+            _WRITTEN.keep_note(path, self._note())
         return path
 
+    def _copy(self, path: Path, part: Path) -> None:
+        """Copy the file that is there, where it is known what wrote it."""
+        if _WRITTEN.note_of(path) == self._note():
+            with connect(path):  # held open meanwhile, so that no process writes to it
+                shutil.copyfile(path, part)
+
+    def _note(self) -> str:
+        """Return the note on a file: all that decides what is in it, apart from the warehouse."""
+        return f"{self.schema} {self.number} {version()} {duckdb.__version__}"
+
+    def _attach(self, con: duckdb.DuckDBPyConnection, part: Path) -> None:
+        """Attach a file that is to be written, and create the tables that it lacks, but those of vectors."""
+        con.execute(f"attach {literal(str(part))} as {RESULT} ({_OPTIONS})")
+        for table, columns in self.tables.items():
+            if "FLOAT[n]" in columns.values():
+                continue
+            names = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+            con.execute(f"create table if not exists {RESULT}.main.{table} ({names})")
+
     def create(self, con: duckdb.DuckDBPyConnection, table: str, rows: str) -> None:
-        """Create a table of the file of the rows of a query, by the places of their columns."""
+        """Create a table of the file of the rows of a query, by the places of their columns, in place of its own."""
+        con.execute(f"create or replace table {RESULT}.main.{table} as {self._typed(table, rows)}")
+
+    def insert(self, con: duckdb.DuckDBPyConnection, table: str, rows: str) -> None:
+        """Insert the rows of a query into a table of the file, by the places of their columns."""
+        con.execute(f"insert into {RESULT}.main.{table} {self._typed(table, rows)}")
+
+    def _typed(self, table: str, rows: str) -> str:
         columns = ", ".join(f"{name}::{kind} as {name}" for name, kind in self.tables[table].items())
-        names = ", ".join(self.tables[table])
-        con.execute(f"create table {RESULT}.main.{table} as select {columns} from ({rows}) as found({names})")
+        return f"select {columns} from ({rows}) as found({', '.join(self.tables[table])})"
 
     def create_run(self, con: duckdb.DuckDBPyConnection, values: Mapping[str, object]) -> None:
         """Create the table ``run`` of one row, with values in addition to the format's number."""
         row = {"format": self.number, **values}
         columns = ", ".join(f"${name}::{kind} as {name}" for name, kind in self.tables["run"].items())
-        con.execute(f"create table {RESULT}.main.run as select {columns}", row)
+        con.execute(f"create or replace table {RESULT}.main.run as select {columns}", row)
 
     def _check_content(self, con: duckdb.DuckDBPyConnection, path: Path) -> None:
         """Raise UsageError where the tables are not those that Talkhouse makes."""
@@ -146,11 +193,6 @@ class FileBeside:
         if found != self.tables:
             raise self._not_ours(path, "other tables than those that Talkhouse makes")
 
-    def _not_ours(self, path: Path, found: str) -> UsageError:
-        return UsageError(
-            f"this is no {self.what} that {' '.join(self.made_by.split()[:2])} made, and was left as it is",
-            where=path,
-            expected="no file, or one of ours",
-            found=found,
-            next_step="move it away",
-        )
+    @property
+    def _not_ours(self) -> sidecar.NotOurs:
+        return sidecar.not_ours(f"the {self.what} that {' '.join(self.made_by.split()[:2])} made")

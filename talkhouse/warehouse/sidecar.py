@@ -36,6 +36,22 @@ FULL = "list_count({0}) = len({0})"
 ONCE = "{0} not in (select {0} from main.{1} group by all having count(*) > 1)"
 
 
+NotOurs = Callable[[Path, str], errors.UsageError]
+"""Makes the error for a file that Talkhouse has not made, of its path and of what was found in it."""
+
+
+def not_ours(what: str, next_step: str = "move it away") -> NotOurs:
+    """Return a function that makes the error; ``what`` is what the file should be, such as ``a file of notes``."""
+
+    def error(path: Path, found: str) -> errors.UsageError:
+        message = f"this is not {what}, and was left as it is"
+        return errors.UsageError(
+            message, where=path, expected="no file, or one of ours", found=found, next_step=next_step
+        )
+
+    return error
+
+
 def one_of(words: Iterable[str]) -> str:
     """Return the condition that a column has one of some words."""
     return f"{{0}} in ({', '.join(map(literal, words))})"
@@ -60,7 +76,7 @@ def open_beside(
     path: Path,
     check: Callable[[duckdb.DuckDBPyConnection, Path], None],
     values: Values,
-    not_ours: Callable[[Path, str], errors.UsageError],
+    not_ours: NotOurs,
     settings: Settings = NO_SETTINGS,
 ) -> duckdb.DuckDBPyConnection:
     """Open a file read-only, in a database of its own, once ``check`` has passed its tables, which have these values.
@@ -93,7 +109,7 @@ def open_beside(
 TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # by a value that is not expected
 
 
-def _connection_to(path: Path, not_ours: Callable[[Path, str], errors.UsageError]) -> type[duckdb.DuckDBPyConnection]:
+def _connection_to(path: Path, not_ours: NotOurs) -> type[duckdb.DuckDBPyConnection]:
     """Return the class of connections to a file whose queries, and whose readers, fail for what is in the file."""
 
     @contextmanager
@@ -183,9 +199,7 @@ def columns_of_schema(schema: str) -> dict[str, dict[str, str]]:
         return columns_of_tables(con)
 
 
-def check_format(
-    con: duckdb.DuckDBPyConnection, path: Path, newest: int, not_ours: Callable[[Path, str], errors.UsageError]
-) -> None:
+def check_format(con: duckdb.DuckDBPyConnection, path: Path, newest: int, not_ours: NotOurs) -> None:
     """Raise SchemaMismatch where a file's table ``format`` names a newer one; what ``not_ours`` makes of another table.
 
     Of a file that users write to, and which an older Talkhouse may have begun.
@@ -317,10 +331,7 @@ def _explained(output: Path, more_room: str) -> Iterator[None]:
 
 
 def format_of_run(
-    con: duckdb.DuckDBPyConnection,
-    path: Path,
-    tables: Mapping[str, Mapping[str, str]],
-    not_ours: Callable[[Path, str], errors.UsageError],
+    con: duckdb.DuckDBPyConnection, path: Path, tables: Mapping[str, Mapping[str, str]], not_ours: NotOurs
 ) -> int:
     """Return the number of a file's format, which its table ``run`` of one row has; ``tables``: their columns.
 

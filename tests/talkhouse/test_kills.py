@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import random
 import shutil
 import signal
@@ -22,10 +23,12 @@ from talkhouse.ingest.registry import sample_of
 from talkhouse.lake_format.lake_manifest import is_whole, read
 from talkhouse.load.request import QuarantineLimit
 from talkhouse.load.run import build
+from talkhouse.search.search_index import make_index
 from tests.commands import nothing, run
 from tests.corpora.unusual import files_in
 from tests.phases import Both, Trace, hit, instants
 from tests.talkhouse.load.test_run import CORPUS, contents, fetch
+from tests.talkhouse.search.test_updates import index_of
 from tests.talkhouse.toy import declare
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -294,9 +297,33 @@ def a_note(folder: Path) -> Case:
     return Case("notes", [*arguments, "second"], partial(shutil.copy, old, notes), state, is_replacing=False)
 
 
+def an_index(folder: Path) -> Case:
+    """A ranked search after a build, which brings the index up to date."""
+    path, old = folder / "w.duckdb", folder / "old.index"
+    build(path, Silent(), data=folder / "whole")
+    index = make_index(path, lambda _: None)
+    os.link(index, old)
+    path.chmod(0o600)
+    with duckdb.connect(path) as con:
+        con.execute("delete from main.turns where dialogue_id = (select min(dialogue_id) from main.turns)")
+    arguments: list[object] = ["search", "--rank", "a", "--db", "w.duckdb"]
+    assert started(folder, arguments).returncode == 0
+    new = index_of(path)
+
+    def reset() -> None:
+        index.unlink()
+        os.link(old, index)  # it is known by its inode
+
+    def state() -> str:
+        assert index.samefile(old) or index_of(path) == new
+        return "old" if index.samefile(old) else "new"
+
+    return Case("search", arguments, reset, state)
+
+
 CASES = (
     *(a_lake, a_first_lake, a_build, an_ingest, a_replay, a_restore, a_verify, an_export, an_export_for_superset),
-    *(a_package, a_new_declaration, a_saved_run, a_note),
+    *(a_package, a_new_declaration, a_saved_run, a_note, an_index),
 )
 
 
