@@ -36,9 +36,8 @@ def migrate(path: Path, say: Callable[[str], None], *, wait: bool = True) -> boo
     ):
         of = Warehouse(con)
         revision = contents.revision(con, workspace.published)
-        template = (
-            PUBLISHED.note_of(workspace.published) and ""
-        )  # its rows are as they were; its views are no template's
+        # Its rows are as they were; its views are no template's.
+        template = PUBLISHED.note_of(workspace.published) and ""
         warehouse.check_revision(revision, migrations.head(), workspace.published)
         known = all_corpora(corpus_folders())
         if revision == migrations.head() and _is_current(of, known):
