@@ -10,7 +10,7 @@ from talkhouse.charts.words import headlines
 from talkhouse.export.composition import rows_behind
 from talkhouse.ingest.corpora.delidata import CORPUS
 from tests.corpora.conftest import Published
-from tests.corpora.delidata import figures, view_rows
+from tests.corpora.delidata import view_rows
 from tests.corpora.delidata.rules import Group, read
 
 Loaded = tuple[duckdb.DuckDBPyConnection, list[Group]]
@@ -37,13 +37,13 @@ def behind(con: duckdb.DuckDBPyConnection, sql: str) -> int:
 def test_headlines_and_their_receipts(loaded: Loaded) -> None:
     con, groups = loaded
     lines = headlines(con, PAGE)
-    assert [line.text for line in lines] == [text for text, _ in figures.headlines(groups)]
-    assert [behind(con, line.sql) for line in lines] == [count for _, count in figures.headlines(groups)]
+    assert [line.text for line in lines] == [text for text, _ in view_rows.headlines(groups)]
+    assert [behind(con, line.sql) for line in lines] == [count for _, count in view_rows.headlines(groups)]
 
 
 def test_metrics(loaded: Loaded) -> None:
     con, groups = loaded
-    expected = figures.metrics(groups)
+    expected = view_rows.metrics(groups)
     known = {view: of_view for view, of_view in metrics().items() if view.startswith(f"{CORPUS.id}_")}
     assert {view: [*of_view] for view, of_view in known.items()} == {view: [*of] for view, of in expected.items()}
     for view, of_view in known.items():
@@ -54,7 +54,7 @@ def test_metrics(loaded: Loaded) -> None:
 def test_words_are_those_of_messages(loaded: Loaded) -> None:
     """Also in the metrics that all corpora share: submitted cards and the opening row are turns, and no talk."""
     con, groups = loaded
-    for view, expected in figures.shared_metrics(groups).items():
+    for view, expected in view_rows.shared_metrics(groups).items():
         wanted = ", ".join(metrics()[view][name].sql for name in expected)
         of_corpus = "scheme = 'delidata.type'" if view == "labelled_turns" else f"corpus_id = '{CORPUS.id}'"
         row = con.execute(f"select {wanted} from bi.{view} where {of_corpus}").fetchall()[0]
