@@ -7,8 +7,7 @@ from tomllib import loads
 from typing import Any, get_args
 
 from talkhouse.ingest.declared.declaration import read_declaration
-from talkhouse.ingest.declared.declaration.forms import ALPACA, FORMS, Form, fitting_keys
-from talkhouse.ingest.declared.declaration.keys import Key, known_tables
+from talkhouse.ingest.declared.declaration.keys import ALPACA, FORMS, Form, Key, fitting_keys, known_tables
 from talkhouse.ingest.declared.declaration.model import Format
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_value
 from talkhouse.schema.errors import RegistryError

@@ -1,9 +1,12 @@
-"""What a corpus declares; and how it is made from what its publisher made it from, where it declares a maker."""
+"""What a corpus declares, in Python and in its ``about.toml``; and how a maker makes one of its publisher's sources."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, get_type_hints
+
+import msgspec
 
 from talkhouse.ingest.common_rules import Rule
 from talkhouse.ingest.files.archives import points_outside as points_outside
@@ -279,3 +282,17 @@ class Corpus:
     """The folder that declares it; the registry sets it."""
     declaration: str | None = None
     """The page of TOML that declares it, verbatim, or None if Python does."""
+
+
+def about(code: str) -> dict[str, Any]:
+    """Return the page next to a corpus's ``__init__.py`` as arguments of ``Corpus``.
+
+    Raises ``msgspec.ValidationError``, a ``ValueError``, for a value that a field can't have.
+    """
+    page = msgspec.toml.decode(Path(code).with_name("about.toml").read_text(encoding="utf-8"))
+    return {name: msgspec.convert(value, _types()[name]) for name, value in page.items()}
+
+
+@cache
+def _types() -> dict[str, Any]:
+    return get_type_hints(Corpus)

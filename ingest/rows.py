@@ -340,23 +340,5 @@ class FileRow(Row):
     counts: str | None = None
 
 
-ROWS: tuple[type[Row], ...] = (
-    Dialogue,
-    Speaker,
-    Participant,
-    Turn,
-    TurnSpeaker,
-    Part,
-    Record,
-    Persona,
-    PersonaUse,
-    Image,
-    Annotation,
-    Label,
-    Candidate,
-    CandidateText,
-    Finding,
-    Quarantined,
-    FileRow,
-)
-"""Every row class, each once."""
+ROWS: tuple[type[Row], ...] = tuple(Row.__subclasses__())
+"""Every row class, each once, in their order above."""

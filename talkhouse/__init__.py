@@ -68,7 +68,7 @@ def open(  # noqa: A001 - read as talkhouse.open
         The file is missing, held by a writer, open for writing in this process, of another schema revision, or not a
         warehouse; the error says what to do.
     """
-    from talkhouse.api.opening import connect
+    from talkhouse.api.options import connect
 
     return connect(path, settings=settings or {}, unsafe=unsafe)
 

@@ -25,7 +25,7 @@ _OURS = [
     *("talkhouse.load.staging", "talkhouse.search.containing", "talkhouse.dialogues.dialogue"),
     "talkhouse.warehouse.build_facts",
     *("talkhouse.export.manifest", "talkhouse.export.export", "talkhouse.export.sandbox", "talkhouse.restore.verify"),
-    *("talkhouse.replay.run", "talkhouse.scores.score", "talkhouse.lake.write_lake", "talkhouse.guess.inspection"),
+    *("talkhouse.replay", "talkhouse.scores.score", "talkhouse.lake.write_lake", "talkhouse.guess.inspection"),
     *(f"talkhouse.ingest.corpora.{corpus_id}" for corpus_id in corpora()),
 ]
 _THEIRS = ["pytest", "alembic", "duckdb_engine", "rich.progress", "click.shell_completion"]

@@ -82,7 +82,7 @@ ROOMS["cli"] = {*ROOMS}
 TEMPLATES = ROOT / "talkhouse" / "new_corpus" / "templates"
 
 FOR_CORPORA = {
-    *("about", "common_rules", "corpus", "decode", "input_files", "json_members", "keys", "outcomes", "progress"),
+    *("common_rules", "corpus", "decode", "input_files", "json_members", "keys", "outcomes", "progress"),
     *("rows", "sources", "stored_record"),
 }
 """What a corpus may import of ingest."""

@@ -5,13 +5,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import polars as pl
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Boolean, Column, Double, Integer, LargeBinary
 
 from talkhouse.ingest import rows as row_types
+from talkhouse.ingest.contract.definition import fits
 from talkhouse.ingest.contract.faults import ContractBroken
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.outcomes import Loaded, LoadedBatch, SourceLocation
@@ -24,21 +24,13 @@ KINDS = ("human", "bot", "system")
 PART_KINDS = ("text", "reasoning", "tool_call", "tool_call_response", "uri", "blob", "file", "refusal")
 """What a part of a turn can be: OpenTelemetry's names, and a refusal."""
 
+_OF_LOADING = (row_types.Finding, row_types.Quarantined, row_types.FileRow)
+"""The row classes that no reader makes."""
+
 _SAME: dict[type[row_types.Row], tuple[str, ...]] = {
-    row_types.Record: ("corpus_id",),
-    row_types.Speaker: ("corpus_id",),
-    row_types.Persona: ("corpus_id",),
-    row_types.Image: ("corpus_id",),
-    row_types.CandidateText: ("corpus_id",),
-    row_types.Dialogue: ("corpus_id", "dialogue_id"),
-    row_types.Participant: ("dialogue_id",),
-    row_types.Turn: ("dialogue_id",),
-    row_types.TurnSpeaker: ("dialogue_id",),
-    row_types.Part: ("dialogue_id",),
-    row_types.Label: (),
-    row_types.Annotation: ("record_id", "dialogue_id"),
-    row_types.PersonaUse: ("record_id", "dialogue_id"),
-    row_types.Candidate: ("record_id", "dialogue_id"),
+    kind: tuple(name for name in ("corpus_id", "record_id", "dialogue_id") if name in kind.__struct_fields__)
+    for kind in row_types.ROWS
+    if kind not in _OF_LOADING
 }
 """The row classes that a reader makes, and which of their fields say what the record's own row says."""
 
@@ -217,34 +209,18 @@ def check_fields(outcome: Any) -> None:
     kind = type(outcome).__name__
     for name, hint in get_type_hints(type(outcome)).items():
         value = getattr(outcome, name)
-        (inner,) = get_args(hint) if get_origin(hint) is list else (object,)
-        wrong = [value] if not isinstance(value, _classes(hint)) else []
-        if isinstance(value, list):
-            wrong += [item for item in value if not isinstance(item, _classes(inner))]
-        for item in wrong[:1]:
+        items = value if isinstance(value, list) else [value]
+        if not fits(value, hint):
+            of_list = get_args(hint)[0] if get_origin(hint) is list and items is value else object
+            item = next((item for item in items if not fits(item, of_list)), value)
             raise ContractBroken(
                 f"yields {kind} with a wrong {name}",
                 expected=f"{kind}.{name}: {_name(hint)}",
                 found=f"{item!r:.100} ({type(item).__name__})",
             )
-        for item in value if isinstance(value, list) else [value]:
+        for item in items:
             if is_dataclass(item) and type(item).__module__ == type(outcome).__module__:
                 check_fields(item)
-
-
-def _classes(hint: Any) -> tuple[type, ...]:
-    """Return the classes that a type hint allows."""
-    return tuple(_each(hint))
-
-
-def _each(hint: Any) -> Iterator[type]:
-    if get_origin(hint) in (Union, UnionType):
-        for option in get_args(hint):
-            yield from _each(option)
-    elif get_origin(hint) is Literal:
-        yield str
-    else:
-        yield get_origin(hint) or hint
 
 
 def _name(hint: Any) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 from msgspec import Raw
 
-from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.keys import FORMS
 from talkhouse.ingest.declared.declaration.model import Declaration, Files, JsonPath, SpeakersFile, beside
 from talkhouse.ingest.declared.identity import Identity
 from talkhouse.ingest.declared.record_files import open_records

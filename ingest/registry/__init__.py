@@ -10,8 +10,16 @@ from pathlib import Path
 
 from talkhouse.ingest.common_rules import Rule, shared_rules
 from talkhouse.ingest.corpus import Corpus
-from talkhouse.ingest.registry.origins import OWN, CorpusOrigin, Folder, PackagedCorpus, folders_in, packages
-from talkhouse.ingest.registry.toml_corpora import DeclaredFolder, declared_in
+from talkhouse.ingest.registry.origins import (
+    OWN,
+    CorpusOrigin,
+    DeclaredFolder,
+    Folder,
+    PackagedCorpus,
+    declared_in,
+    folders_in,
+    packages,
+)
 from talkhouse.schema.errors import RegistryError, UsageError, closest
 
 DEFAULT_ROOT = OWN

@@ -1,7 +1,6 @@
 """Reword comments: one word means one thing, and the table is called dialogues."""
 
-from alembic import op
-
+from talkhouse.migrations.steps import set_comments
 from talkhouse.schema.toml_files import toml_of
 
 revision = "0004"
@@ -10,20 +9,13 @@ branch_labels = None
 depends_on = None
 
 _COMMENTS = toml_of(__file__, "0004_reword_comments")
-"""What is commented on -> the comment before and after."""
 
 
 def upgrade() -> None:
     """Set the new comments."""
-    for what, comment in _COMMENTS.items():
-        _comment(what, comment["after"])
+    set_comments(_COMMENTS, "after")
 
 
 def downgrade() -> None:
     """Set the old comments."""
-    for what, comment in _COMMENTS.items():
-        _comment(what, comment["before"])
-
-
-def _comment(what: str, text: str) -> None:
-    op.execute(f"comment on {what} is '{text.replace(chr(39), chr(39) * 2)}'")
+    set_comments(_COMMENTS, "before")

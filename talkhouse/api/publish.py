@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from talkhouse.api import opening
+from talkhouse.api.options import to_write
 from talkhouse.api.warehouse import Warehouse
 from talkhouse.load.request import QuarantineLimit
 from talkhouse.load.run import build as build_file
@@ -76,7 +76,7 @@ def build(
     on_progress: OnProgress | None,
 ) -> BuildReport:
     """Build or refresh a warehouse, as ``talkhouse.build`` says."""
-    path = database(opening.to_write(db))
+    path = database(to_write(db))
     folders = [] if corpora is None else [corpora] if isinstance(corpora, str | Path) else corpora
     result = build_file(
         path,
@@ -93,7 +93,7 @@ def build(
 
 def release(name: str, *, db: str | Path | None, store: str | Path | None) -> Release:
     """Make a release, as ``talkhouse.release`` says."""
-    path = opening.to_write(db)
+    path = to_write(db)
     folder = store_of(None if store is None else Path(store), path)
     manifest = create(folder, database(path), ReleaseRequest(name)).data
     return Release(

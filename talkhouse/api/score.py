@@ -10,8 +10,7 @@ import polars as pl
 from talkhouse.api import html
 from talkhouse.schema.errors import CatalogueError
 from talkhouse.schema.sql import quoted
-from talkhouse.scores.as_data import score_as_data
-from talkhouse.scores.comparison import compare_scores
+from talkhouse.scores.comparison import compare_scores, score_as_data
 from talkhouse.scores.metrics import examples_query
 from talkhouse.scores.outcomes import create_outcomes, system_of
 from talkhouse.scores.saved_runs import state_of

@@ -22,7 +22,7 @@ from talkhouse.scores.score import score
 from talkhouse.scores.task import ScoreRequest, task
 from talkhouse.scores.workspace import ScoringWorkspace
 from talkhouse.system.memory import in_little_memory
-from talkhouse.user_files.copies import MEMORY
+from talkhouse.user_files import MEMORY
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.rows_hash import splits
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from talkhouse import queries
-from talkhouse.api import opening
+from talkhouse.api.options import connect, is_release, to_read
 from talkhouse.schema.errors import QueryFailed, UsageError, closest, listed
 from talkhouse.settings import corpus_folders, database
 from talkhouse.warehouse import opened
@@ -46,11 +46,11 @@ class Warehouse:
     path: Path
 
     def __init__(self, path: str | Path | None = None, *, unsafe: bool = False) -> None:
-        self.path = database(opening.to_read(path))
-        self._is_release = opening.is_release(path)
+        self.path = database(to_read(path))
+        self._is_release = is_release(path)
         state = _state(self.path)
         # DuckDB would draw a progress bar of its own into the notebook.
-        instance = opening.connect(self.path, settings={"enable_progress_bar": False}, unsafe=unsafe)
+        instance = connect(self.path, settings={"enable_progress_bar": False}, unsafe=unsafe)
         # DuckDB closes the cursors of a connection with it, and those of tasks, queries and scores outlive this one.
         self.con = instance.cursor()
         self._facts: opened.Warehouse | None = opened.Warehouse(instance)
@@ -253,7 +253,7 @@ class Warehouse:
         return written
 
     def _described(self) -> dict[str, Any]:
-        from talkhouse.warehouse.status import described_with_ids
+        from talkhouse.warehouse.opened import described_with_ids
 
         return described_with_ids(self._open, self.path, corpus_folders())
 

@@ -12,7 +12,7 @@ from talkhouse.settings import corpus_folders, database
 
 if TYPE_CHECKING:
     from talkhouse.ingest.registry.origins import CorpusOrigin
-    from talkhouse.replay.run import Replayed, ReplayResult
+    from talkhouse.replay import Replayed, ReplayResult
 
 
 @options.command
@@ -168,7 +168,7 @@ def ingest_command(
 
     roots = corpus_folders(folders)
     if format_name is None:
-        options.check_absent({"--map": maps, "--split": split}, "needs --format", "ingest")
+        options.check_absent(["--map", "--split"], "needs --format")
     declaration = _declaration(corpus, [*paths], roots, format_name, [*maps], split)
     with BuildProgress() as progress:
         result = ingest(
@@ -240,7 +240,7 @@ def replay_command(
     """
     from talkhouse.ingest.files.limits import parse
     from talkhouse.load.request import QuarantineLimit
-    from talkhouse.replay.run import replay
+    from talkhouse.replay import replay
     from talkhouse.system.memory import MemoryLimit
 
     path = database(db)

@@ -24,7 +24,7 @@ _TOGETHER = {
     "build": ("build", "ingest", "replay", "migrate"),
     "cite": ("cite", "licences"),
     "conform": ("conform", "corpora"),
-    "contents": ("status", "findings", "views", "check"),
+    "contents": ("status", "findings", "views", "check", "profile"),
     "dashboard": ("dashboard", "report"),
     "fetch": ("fetch", "make"),
     "new": ("new", "inspect"),

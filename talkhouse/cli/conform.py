@@ -47,7 +47,7 @@ def conform_command(corpus_id: str, folders: tuple[Path, ...], tests: Path | Non
         talkhouse conform tea_talks --corpora ~/corpora --regen
     """
     from talkhouse.ingest.registry import folder_of
-    from talkhouse.system.folders import temporary_folder
+    from talkhouse.system.files import temporary_folder
     from talkhouse.testing.contract import results
     from talkhouse.testing.subject import folder_of_tests, subject_of
 

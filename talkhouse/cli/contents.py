@@ -1,4 +1,4 @@
-"""``talkhouse status``, ``findings``, ``views`` and ``check``: what is in the warehouse, and whether it is sound."""
+"""``talkhouse status``, ``findings``, ``views``, ``check`` and ``profile``: what is in it, and whether it is sound."""
 
 import shlex
 import sys
@@ -7,14 +7,19 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import escape, output, print_table
+from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.escaping import visible, visible_json
 from talkhouse.provenance import not_published
+from talkhouse.schema.errors import UsageError, closest
 from talkhouse.settings import corpus_folders, database
 
 if TYPE_CHECKING:
     from talkhouse.load.run import BuildResult
+    from talkhouse.profile import CheckResult, Profile
     from talkhouse.warehouse.build_facts import Inventory
 
 
@@ -27,8 +32,7 @@ def status_command(db: Path | None, is_hashed: bool, as_json: bool) -> None:
 
     The id of its contents is shown once a release was made of it, or --hash has computed it.
     """
-    from talkhouse.warehouse.opened import opened
-    from talkhouse.warehouse.status import described_with_ids
+    from talkhouse.warehouse.opened import described_with_ids, opened
 
     path = database(db)
     with opened(path) as warehouse:
@@ -148,7 +152,14 @@ def show_build(result: "BuildResult") -> None:
     output.print(f"[bold green]Built[/] {size(result.status)} in {result.seconds:.1f} s")
     _show_removed(result)
     show_corpora(result.status, {**dict.fromkeys(result.plan.keep, "unchanged"), **result.read})
-    _suggest(result.status, _option(result.path))
+    option = _option(result.path)
+    output.print("Next:")
+    if any(corpus["examples"] for corpus in result.status["corpora"]):
+        query = "select task, split, count(*) from main.examples group by all order by all"
+        output.print(f'  talkhouse sql "{query}"{option}')
+    output.print(f"  talkhouse status{option}")
+    if all(corpus["is_sample"] for corpus in result.status["corpora"]):
+        output.print("  talkhouse build --data DIR   (your own copies: a folder for each corpus, named by its id)")
 
 
 def _show_removed(result: "BuildResult") -> None:
@@ -211,17 +222,6 @@ def size(described: dict[str, Any]) -> str:
     return f"{escape(described['database'])} ({megabytes:,.1f} MB, schema {revision})"
 
 
-def _suggest(described: dict[str, Any], option: str) -> None:
-    """Print what to type next."""
-    output.print("Next:")
-    if any(corpus["examples"] for corpus in described["corpora"]):
-        query = "select task, split, count(*) from main.examples group by all order by all"
-        output.print(f'  talkhouse sql "{query}"{option}')
-    output.print(f"  talkhouse status{option}")
-    if all(corpus["is_sample"] for corpus in described["corpora"]):
-        output.print("  talkhouse build --data DIR   (your own copies: a folder for each corpus, named by its id)")
-
-
 def _option(path: Path) -> str:
     """Return the option that names this warehouse to the next command, if it needs one."""
     return "" if path == database() else f" --db {escape(shlex.quote(str(path)))}"
@@ -277,3 +277,98 @@ def check_command(db: Path | None, as_json: bool) -> None:
         output.print(f"{len(outcomes)} checks in {seconds:.1f} s: {failed} failed, {warned} with warnings")
     if any(outcome.is_failure for outcome in outcomes):
         sys.exit(1)
+
+
+@options.command
+@options.corpora
+@click.option(
+    "--check", "names", metavar="NAME", multiple=True, help="Only this check, with its cases (may be repeated)."
+)
+@click.option(
+    "--limit", metavar="N", type=options.ROWS, default=20, help="Show at most N cases of each check, the worst first."
+)
+@options.as_json
+@options.memory_limit()
+@options.db
+def profile_command(
+    corpus: tuple[str, ...],
+    names: tuple[str, ...],
+    limit: int,
+    as_json: bool,
+    memory_limit: str | None,
+    db: Path | None,
+) -> None:
+    """Look through dialogues for what may be wrong with them: repeats, templates, gaps, times, personal data.
+
+    Each check says how many dialogues, turns or texts it has found. With --check it also says what they do to a model
+    or a chart, what to do about them, and shows some. Without --corpus, the corpora of your own are looked at, those
+    with a corpus.toml, or all where there are none.
+
+    Personal data are e-mail addresses, telephone numbers, card and account numbers with the right checksum, IP
+    addresses, and names after a greeting or an introduction or in a signature; others are not found. See
+    docs/personal-data.md for how sure that is. talkhouse export --redact puts marks in their place.
+
+    Languages are told by py3langid: pip install 'talkhouse[languages]'
+
+    Examples:
+        talkhouse profile
+        talkhouse profile --corpus my_chats --check templates --check personal_email
+        talkhouse profile --corpus my_chats --json
+    """
+    from talkhouse.profile import as_data, checks, profile, profiled
+    from talkhouse.system.memory import MemoryLimit
+    from talkhouse.warehouse.opened import opened
+    from talkhouse.warehouse.relations import check_corpus
+
+    known = [check.name for check in checks()]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no check '{name}'", expected=f"one of: {', '.join(closest(name, known))}")
+    settings = {} if memory_limit is None else {"memory_limit": MemoryLimit(memory_limit).text}
+    with opened(database(db), settings=settings) as warehouse, ProgressBar() as bar:
+        for name in corpus:
+            check_corpus(warehouse.con, name)
+        bar.begin("looking through dialogues", unit="checks")
+        wanted = corpus or profiled(warehouse)
+        found = [profile(warehouse.con, name, only=names or None, most=limit, on_check=bar.advance) for name in wanted]
+        warehouse.check_complete()
+    if as_json:
+        print(visible_json([as_data(of_corpus) for of_corpus in found]))
+        return
+    for of_corpus in found:
+        _show(of_corpus, has_cases=bool(names))
+    if not names:
+        output.print("What a check means, and its cases: talkhouse profile --check NAME")
+
+
+def _show(found: "Profile", *, has_cases: bool) -> None:
+    output.print(f"[bold]{escape(found.corpus_id)}[/]")
+    if has_cases:
+        for result in found.results:
+            _show_cases(result)
+        return
+    met = [result for result in found.results if result.count]
+    cells = [[result.check.name, f"{result.count:,}", _share(result), result.check.title] for result in met]
+    if cells:
+        print_table(["check", "found", "of", "what"], cells, right=["found"])
+    else:
+        output.print("  nothing was found")
+    for result in found.results:
+        if result.note:
+            output.print(f"  {result.check.name}: {escape(result.note)}")
+
+
+def _share(result: "CheckResult") -> str:
+    return f"{result.whole:,} {result.check.of} ({result.percent})"
+
+
+def _show_cases(result: "CheckResult") -> None:
+    check = result.check
+    output.print(f"  [bold]{check.title}[/]: {result.count:,} of {_share(result)}")
+    if result.note:
+        output.print(f"    {escape(result.note)}")
+    if result.count:
+        output.print(f"    {escape(check.effect)}\n    [dim]what to do:[/] {escape(check.advice)}")
+    for dialogue_id, turn_index, detail in [(case.dialogue_id, case.turn_index, case.detail) for case in result.cases]:
+        place = dialogue_id if turn_index is None else f"{dialogue_id} {turn_index}"
+        output.print(f"    {escape(visible(place))}: {escape(visible(detail))}")

@@ -129,8 +129,10 @@ def report_command(
     with their labels to read and to search. It needs no server and no network: open DIR/index.html, or put the folder
     anywhere below a website. It shows up to N dialogues of each split, those whose ids have the lowest SHA-256; each
     page says how many of how many. If a licence requires more than attribution, the command stops with a message unless
-    --accept-terms is given. --redact puts marks such as <email> in place of personal data in texts; without it, the
-    command stops if texts of a corpus of your own have any, unless --keep-personal-data is given.
+    --accept-terms is given.
+
+    --redact puts marks such as <email> in place of personal data in texts, which the page shows in its examples;
+    without it, the command stops if texts of a corpus of your own have any, unless --keep-personal-data is given.
 
     Needs Altair: pip install 'talkhouse[dashboard]'
 
@@ -147,27 +149,22 @@ def report_command(
         )
     require_dashboard()
     if path is not None:
-        of_site = {
-            "--dialogues": dialogues,
-            "--accept-terms": accept_terms,
-            "--redact or --keep-personal-data": personal is not PersonalData.ASK,
-        }
-        options.check_absent(of_site, "goes with --site", "report")
-        _write_page(path, database(db), force=force)
+        options.check_absent(["--dialogues", "--accept-terms"], "goes with --site")
+        _write_page(path, database(db), personal, force=force)
     elif site is not None:
-        options.check_absent({"--force": force}, "goes with --output", "report")
+        options.check_absent(["--force"], "goes with --output")
         most = _DIALOGUES if dialogues is None else dialogues
         _write_site(site, database(db), most, personal, is_accepted=accept_terms)
 
 
-def _write_page(path: Path, db: Path, *, force: bool) -> None:
+def _write_page(path: Path, db: Path, personal: PersonalData, *, force: bool) -> None:
     from talkhouse.export.export import settings
+    from talkhouse.personal.redact import opened_for
     from talkhouse.report.write_report import write_report
-    from talkhouse.warehouse.opened import opened
 
-    with opened(db, settings=settings(path)) as warehouse, ProgressBar() as bar:
+    with opened_for(db, personal, settings=settings(path)) as warehouse, ProgressBar() as bar:
         bar.begin(_CHARTS, unit="charts")
-        report = write_report(warehouse.con, path, force=force, on_chart=bar.advance)
+        report = write_report(warehouse.con, path, personal=personal, force=force, on_chart=bar.advance)
     output.print(
         f"Wrote a report on {report.corpora} corpora, with {report.charts} charts ({decimal(report.bytes)}),"
         f" to {escape(str(report.path))}"

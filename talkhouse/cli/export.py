@@ -1,8 +1,9 @@
 """``talkhouse export``: a view or table as a file, a folder for another program, or the dashboards for Superset."""
 
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,8 @@ if TYPE_CHECKING:
     from talkhouse.export.pseudonyms import AboutPseudonyms
     from talkhouse.export.selection import Filters
     from talkhouse.export.terms import LicencePart
-    from talkhouse.packages.chat import ChatOptions
     from talkhouse.packages.content import SplitRows
     from talkhouse.packages.export import WrittenPackage
-    from talkhouse.schema.guard import Settings
-    from talkhouse.warehouse.opened import Warehouse
 
 
 @options.command
@@ -181,130 +179,94 @@ def command(
         talkhouse export --for dbt --output models/talkhouse.yml
         talkhouse export --for superset --output talkhouse-superset.zip
     """
-    if tool not in (Tool.LABELSTUDIO, Tool.ARGILLA):
-        options.check_absent({"--notes": notes}, "goes with --for labelstudio and --for argilla", "export")
-    if tool is not Tool.CHAT:
-        options.check_absent(
-            {"--as": chat_form, "--roles": roles, "--persona": persona}, "goes with --for chat", "export"
-        )
-    if tool in (Tool.SUPERSET, Tool.DBT):
-        of_rows = {
-            "NAME": name,
-            "--split": split,
-            "--release": release,
-            "--subset": subset,
-            "--where": where,
-            "--accept-terms": accept_terms,
-            "--redact or --keep-personal-data": personal is not PersonalData.ASK,
-            "--pseudonymise": pseudonymise,
-            "--escape-formulas": escape_formulas,
-            "--format": file_format,
-            "--columns": columns,
-            "--limit": limit,
-            "--memory-limit": memory_limit,
-        }
-        what = "the dashboards" if tool is Tool.SUPERSET else "the sources"
-        options.check_absent(of_rows, f"is for a view or table, and --for {tool} exports {what}", "export")
-        if tool is Tool.DBT:
-            export_for_dbt(path, db, force=force)
-        else:
-            export_for_superset(path, db, db_path, force=force)
+    _check_use(tool, drop_overlap=drop_overlap)
+    if tool is Tool.SUPERSET:
+        export_for_superset(path, db, db_path, force=force)
         return
-    options.check_absent({"--db-path": db_path}, "goes with --for superset", "export")
-    if not drop_overlap:
-        options.check_absent({"--against": against}, "goes with --drop-overlap", "export")
-    elif tool not in (None, Tool.CHAT) or not against:
-        raise UsageError(
-            "--drop-overlap leaves examples out of a file" if tool else "--drop-overlap is against some places",
-            expected="a file of a task's view, and places with --against",
-            next_step="see: talkhouse export --help",
-        )
+    if tool is Tool.DBT:
+        export_for_dbt(path, db, force=force)
+        return
     if name is None:
         raise UsageError(
             "nothing to export",
             next_step="name a view or table (see: talkhouse views), a corpus with --for, or --for superset",
         )
+    from talkhouse.export.export import export, settings
     from talkhouse.export.selection import Filters
+    from talkhouse.overlap.overlap_file import SCHEMA
     from talkhouse.personal.redact import opened_for
+    from talkhouse.system.memory import MemoryLimit
 
     filters = Filters(split, release, subset, where)
     beside: dict[str, Path] = {}
     if against:
         from talkhouse.overlap.compute import with_verdicts
-        from talkhouse.overlap.overlap_file import SCHEMA
 
         beside = {SCHEMA: with_verdicts(database(db), against, memory_limit)}
-    settings = _settings(path, memory_limit)
-    if tool is not None:
-        of_a_file = {
-            "--format": file_format,
-            "--columns": columns,
-            "--limit": limit,
-            "--escape-formulas": escape_formulas,
-            "--force": force,
+    limits = {} if memory_limit is None else {"memory_limit": MemoryLimit(memory_limit).text}
+    with (
+        opened_for(database(db), personal, beside=beside, settings={**settings(path), **limits}) as warehouse,
+        ProgressBar() as bar,
+    ):
+        if against:
+            from talkhouse.overlap.read import left_out
+
+            filters = replace(filters, left_out=left_out(warehouse, name, filters, beside[SCHEMA], verdicts))
+        how: dict[str, Any] = {
+            "filters": filters,
+            "is_accepted": accept_terms,
+            "personal": personal,
+            "key_file": pseudonymise,
+            "on_rows": bar.advance,
         }
-        options.check_absent(of_a_file, f"is for a file, and --for {tool} writes a folder", "export")
-        from talkhouse.notes.notes_file import path_for, read, with_states
-        from talkhouse.packages.export import export_package
-
-        with opened_for(database(db), personal, beside=beside, settings=settings) as warehouse, ProgressBar() as bar:
-            filters = _without_overlap(warehouse, name, filters, beside, verdicts)
-            bar.begin(f"exporting {name}", unit="rows")
-            written = export_package(
-                warehouse,
-                name,
-                tool,
-                path,
-                filters=filters,
-                is_accepted=accept_terms,
-                personal=personal,
-                key_file=pseudonymise,
-                notes=with_states(warehouse.con, read(path_for(database(db)))) if notes else None,
-                chats=_chats(chat_form, roles, persona) if tool is Tool.CHAT else None,
-                on_rows=bar.advance,
-            )
-        _show_package(written)
-        _show_left_out(filters)
-        return
-    from talkhouse.export.export import export
-
-    with opened_for(database(db), personal, beside=beside, settings=settings) as warehouse, ProgressBar() as bar:
-        filters = _without_overlap(warehouse, name, filters, beside, verdicts)
         bar.begin(f"exporting {name}", unit="rows")
-        exported = export(
-            warehouse,
-            name,
-            path,
-            file_format=file_format,
-            filters=filters,
-            columns=None if columns is None else [column.strip() for column in columns.split(",")],
-            limit=limit,
-            is_accepted=accept_terms,
-            personal=personal,
-            key_file=pseudonymise,
-            escape_formulas=escape_formulas,
-            force=force,
-            on_rows=bar.advance,
-        )
-    _show_export(exported)
+        if tool is None:
+            chosen = None if columns is None else [column.strip() for column in columns.split(",")]
+            how |= {"columns": chosen, "limit": limit, "escape_formulas": escape_formulas, "force": force}
+            show = partial(_show_export, export(warehouse, name, path, file_format=file_format, **how))
+        else:
+            from talkhouse.notes.notes_file import path_for, read, with_states
+            from talkhouse.packages.chat import ChatOptions, roles_of
+            from talkhouse.packages.export import export_package
+
+            if tool is Tool.CHAT:
+                roles_in_chats = roles_of(roles) if roles else {}
+                how["chats"] = ChatOptions(chat_form, roles_in_chats, has_personas=persona is not None)
+            if notes:
+                how["notes"] = with_states(warehouse.con, read(path_for(database(db))))
+            show = partial(_show_package, export_package(warehouse, name, tool, path, **how))
+    show()
     _show_left_out(filters)
 
 
-def _without_overlap(
-    warehouse: "Warehouse", name: str, filters: "Filters", beside: Mapping[str, Path], verdicts: tuple[str, ...]
-) -> "Filters":
-    """Return the filters without the examples that the file of an overlap names, where there is one."""
-    for file in beside.values():
-        from talkhouse.overlap.read import left_out
-
-        return replace(filters, left_out=left_out(warehouse, name, filters, file, verdicts))
-    return filters
+_OF_ROWS = (
+    *("NAME", "--split", "--release", "--subset", "--where", "--accept-terms", "--redact", "--keep-personal-data"),
+    *("--pseudonymise", "--escape-formulas", "--format", "--columns", "--limit", "--memory-limit"),
+)
+_OF_A_FILE = ("--format", "--columns", "--limit", "--escape-formulas", "--force")
 
 
-def _chats(form: ChatForm | None, roles: str | None, persona: PersonaPlace | None) -> "ChatOptions":
-    from talkhouse.packages.chat import ChatOptions, roles_of
-
-    return ChatOptions(form, roles_of(roles) if roles else {}, has_personas=persona is not None)
+def _check_use(tool: Tool | None, *, drop_overlap: bool) -> None:
+    """Raise UsageError for options that say nothing of what is to be written."""
+    if tool not in (Tool.LABELSTUDIO, Tool.ARGILLA):
+        options.check_absent(["--notes"], "goes with --for labelstudio and --for argilla")
+    if tool is not Tool.CHAT:
+        options.check_absent(["--as", "--roles", "--persona"], "goes with --for chat")
+    if tool in (Tool.SUPERSET, Tool.DBT):
+        what = "the dashboards" if tool is Tool.SUPERSET else "the sources"
+        options.check_absent(_OF_ROWS, f"is for a view or table, and --for {tool} exports {what}")
+    elif tool is not None:
+        options.check_absent(_OF_A_FILE, f"is for a file, and --for {tool} writes a folder")
+    if tool is not Tool.SUPERSET:
+        options.check_absent(["--db-path"], "goes with --for superset")
+    if not drop_overlap:
+        options.check_absent(["--against"], "goes with --drop-overlap")
+    elif tool not in (None, Tool.CHAT) or not click.get_current_context().params["against"]:
+        raise UsageError(
+            "--drop-overlap leaves examples out of a file" if tool else "--drop-overlap is against some places",
+            expected="a file of a task's view, and places with --against",
+            next_step="see: talkhouse export --help",
+        )
 
 
 def _show_left_out(filters: "Filters") -> None:
@@ -312,14 +274,6 @@ def _show_left_out(filters: "Filters") -> None:
         counts = ", ".join(f"{number:,} {verdict}" for verdict, number in filters.left_out.about["left_out"].items())
         places = visible(", ".join(filters.left_out.about["against"]))
         output.print(f"  left out, since they stand in {escape(places)}: {counts}")
-
-
-def _settings(path: Path, memory_limit: str | None) -> "Settings":
-    from talkhouse.export.export import settings
-    from talkhouse.system.memory import MemoryLimit
-
-    chosen = settings(path)
-    return chosen if memory_limit is None else {**chosen, "memory_limit": MemoryLimit(memory_limit).text}
 
 
 def export_for_superset(path: Path, db: Path | None, db_path: str | None, *, force: bool) -> None:

@@ -65,7 +65,13 @@ def fetch_command(
         _show_terms(request)
         _accept(known, accept_terms)
         failures += _fetch(request)
-    _end(request, failures)
+    if request.corpus.by_hand:
+        output.print(f"By hand: {escape(request.corpus.by_hand)}")
+    for error in failures[:-1]:
+        errors.print(f"[bold red]error:[/] {escape(str(error))}")
+    if failures:
+        raise failures[-1]
+    output.print(f"Next:\n  talkhouse build --data {escape(str(request.places.data))}")
 
 
 def _nothing(corpus: "Corpus", data: Path) -> "FetchFailed":
@@ -142,17 +148,6 @@ def _show_fetched(request: "FetchRequest", fetched: "Fetched") -> None:
     output.print(f"fetched {path}: {decimal(fetched.bytes)}, SHA-256 {fetched.sha256} ({origin})")
     if fetched.moved_to:
         output.print(f"  it has moved: {escape(fetched.url)} leads to {escape(fetched.moved_to)}")
-
-
-def _end(request: "FetchRequest", failures: "Sequence[FetchFailed]") -> None:
-    """Print what else there is to get, and what to do next; raise the last of the failures."""
-    if request.corpus.by_hand:
-        output.print(f"By hand: {escape(request.corpus.by_hand)}")
-    for error in failures[:-1]:
-        errors.print(f"[bold red]error:[/] {escape(str(error))}")
-    if failures:
-        raise failures[-1]
-    output.print(f"Next:\n  talkhouse build --data {escape(str(request.places.data))}")
 
 
 _SHOWN = 3

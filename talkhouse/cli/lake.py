@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.completion import relations
@@ -102,21 +101,19 @@ def command(
         talkhouse lake /data/lake --check --master spark://host:7077
         talkhouse lake /data/lake --data /data/corpora --master spark://host:7077
     """
-    of_writing = {"--db": warehouses, "--corpus": corpus, "--delta": delta, "--dry-run": dry_run}
-    is_limited = click.get_current_context().get_parameter_source("max_quarantine") is ParameterSource.COMMANDLINE
-    of_data = {"--data": data, "--follow-links": follow_links, "--max-quarantine": is_limited}
-    of_sql = {"VIEW": view}
-    of_check = {"--master": master, "--remote": remote}
+    of_writing = ("--db", "--corpus", "--delta", "--dry-run")
+    of_data = ("--data", "--follow-links", "--max-quarantine")
+    of_check = ("--master", "--remote")
     if sql and check:
         raise UsageError("--sql and --check exclude each other", next_step="leave one of them out")
     if sql:
-        options.check_absent({**of_writing, **of_data, **of_check, "--json": as_json}, "does not go with --sql", "lake")
+        options.check_absent([*of_writing, *of_data, *of_check, "--json"], "does not go with --sql")
         _print_sql(lake, view, location)
     elif check:
-        options.check_absent({**of_writing, **of_data, **of_sql}, "does not go with --check", "lake")
+        options.check_absent([*of_writing, *of_data, "VIEW"], "does not go with --check")
         _check(lake, _engine("--check", master, remote), location, as_json=as_json)
     elif data:
-        options.check_absent({**of_sql, "--db": warehouses, "--location": location}, "does not go with --data", "lake")
+        options.check_absent(["VIEW", "--db", "--location"], "does not go with --data")
         from talkhouse.lake.load_lake import load_lake
         from talkhouse.load.request import QuarantineLimit
 
@@ -136,9 +133,9 @@ def command(
             )
         _show(result, as_json=as_json)
     else:
-        options.check_absent({**of_sql, "--location": location}, "goes with --sql", "lake")
-        options.check_absent(of_data, "goes with --data", "lake")
-        options.check_absent(of_check, "goes with --check or --data", "lake")
+        options.check_absent(["VIEW", "--location"], "goes with --sql")
+        options.check_absent(of_data, "goes with --data")
+        options.check_absent(of_check, "goes with --check or --data")
         from talkhouse.lake.write_lake import write_lake
 
         with _unchanged(), ProgressBar() as bar:

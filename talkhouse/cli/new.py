@@ -12,7 +12,7 @@ from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import around, output, print_hanging, styled
 from talkhouse.cli.terminal.options import Command, Group
 from talkhouse.escaping import visible, visible_json
-from talkhouse.new_corpus.new_corpus import Like
+from talkhouse.new_corpus import Like
 
 if TYPE_CHECKING:
     from talkhouse.guess.guessed_folder import Look
@@ -223,7 +223,7 @@ def corpus(corpus_id: str, parent: Path, like: Like, package: bool) -> None:
         talkhouse new corpus tea_talks --like file-per-dialogue
         talkhouse new corpus film_scenes ~/src --like json-list --package
     """
-    from talkhouse.new_corpus.new_corpus import new_corpus
+    from talkhouse.new_corpus import new_corpus
 
     folder = new_corpus(corpus_id, like, parent, is_package=package)
     print_hanging(styled("wrote "), styled(f"{visible(str(folder))}: a corpus of invented data, like {like}"))

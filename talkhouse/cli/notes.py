@@ -98,18 +98,17 @@ def command(
     if len(asked := [name for name, is_asked in actions.items() if is_asked]) > 1:
         raise UsageError(f"{asked[0]} does not go with {asked[1]}", next_step="give one of them")
     if not take:
-        options.check_absent({"FILE": files, LIMIT_OPTION: input_limit}, "goes with --take", "notes")
+        options.check_absent(["FILE", LIMIT_OPTION], "goes with --take")
     elif not files:
         raise UsageError("--take is of files", next_step="name them: talkhouse notes --take FILE")
     if added is None:
-        options.check_absent({"--note": words}, "goes with --add", "notes")
+        options.check_absent(["--note"], "goes with --add")
     if take or removed is not None:
-        options.check_absent({"--label": label}, "is for the list of notes, or goes with --add", "notes")
+        options.check_absent(["--label"], "is for the list of notes, or goes with --add")
     if asked:
-        listed = {"--corpus": corpus, "--state": state, "--output": table}
-        options.check_absent(listed, "is for the list of notes", "notes")
+        options.check_absent(["--corpus", "--state", "--output"], "is for the list of notes")
     if table is None:
-        options.check_absent({"--escape-formulas": escape_formulas}, "goes with --output", "notes")
+        options.check_absent(["--escape-formulas"], "goes with --output")
     with opened(path) as warehouse:
         if added is not None:
             _add(warehouse, path, added, label, words, author or _account(), as_json=as_json)

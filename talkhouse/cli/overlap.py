@@ -1,6 +1,6 @@
 """``talkhouse overlap``: which texts occur in two places, word for word or nearly."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,7 +134,9 @@ def show(found: "OverlapSummary", worst: Sequence[dict[str, Any]], path: Path) -
     """Print what was found, and where it is kept."""
     from talkhouse.overlap.quotations import MOST_TEXTS, RUN
 
-    rows = [row for row in found.matrix if not found.against or _is_asked(row, found.against)]
+    rows, against = found.matrix, found.against
+    if against:
+        rows = [row for row in rows if row["place"] not in against and row["other_place"] in against]
     same = _only_same(rows)
     _show_matrix([row for row in rows if (row["place"], row["other_place"]) not in same])
     for line in same.values():
@@ -149,10 +151,6 @@ def show(found: "OverlapSummary", worst: Sequence[dict[str, Any]], path: Path) -
             f"template's and no evidence; {number:,} texts are nothing else."
         )
     output.print(f"\nThe full result is in {escape(visible(str(path)))}")
-
-
-def _is_asked(row: dict[str, Any], against: Collection[str]) -> bool:
-    return row["place"] not in against and row["other_place"] in against
 
 
 def _only_same(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], str]:

@@ -146,7 +146,7 @@ def command(
 def _working(db: Path | None, memory_limit: str, personal: PersonalData) -> "Iterator[tuple[Warehouse, ProgressBar]]":
     """Open the warehouse, show progress, and end at Ctrl-C with what is in the database."""
     from talkhouse.personal.redact import opened_for
-    from talkhouse.system.folders import temporary_folder
+    from talkhouse.system.files import temporary_folder
     from talkhouse.system.memory import MemoryLimit
 
     memory = MemoryLimit(memory_limit)
@@ -164,7 +164,15 @@ def _show(result: "PublicationResult", *, as_json: bool) -> None:
     from talkhouse.postgres.publish import PublicationOutcome
 
     if as_json:
-        _print_json(result)
+        described = {
+            "outcome": result.outcome,
+            "database": result.place,
+            "published_at": result.published_at,
+            "relations": _proofs(result.plan, result.proofs),
+            "left_out": [asdict(view) for view in result.plan.left_out],
+            "notes": result.notes,
+        }
+        print(visible_json(described))
         return
     place, since = escape(result.place), f"{result.published_at:%Y-%m-%d %H:%M} UTC" if result.published_at else ""
     output.print(
@@ -192,18 +200,6 @@ def _show_plan(plan: "PublicationPlan") -> None:
     )
     for relation in plan.left_out:
         output.print(f"  left out: {escape(relation.name)}, {relation.rows:,} rows: {escape(relation.reason)}")
-
-
-def _print_json(result: "PublicationResult") -> None:
-    described = {
-        "outcome": result.outcome,
-        "database": result.place,
-        "published_at": result.published_at,
-        "relations": _proofs(result.plan, result.proofs),
-        "left_out": [asdict(view) for view in result.plan.left_out],
-        "notes": result.notes,
-    }
-    print(visible_json(described))
 
 
 def _proofs(plan: "PublicationPlan", proofs: "Iterable[Proof]") -> list[dict[str, Any]]:

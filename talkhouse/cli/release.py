@@ -15,7 +15,7 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
-    from talkhouse.releases.create import Created
+    pass
 
 _store = options.path(
     "--store",
@@ -74,19 +74,14 @@ def create(
     if as_json:
         print(visible_json(created.data))
     else:
-        _show_created(created, dry_run=dry_run)
-
-
-def _show_created(created: "Created", *, dry_run: bool) -> None:
-    data = created.data
-    rows = sum(table["rows"] for table in data["tables"])
-    output.print(
-        f"{'Would make' if dry_run else 'Made'} release {escape(data['name'])}, content id {data['content_id']}"
-    )
-    size = "" if created.new_bytes is None else f", {decimal(created.new_bytes)}"
-    output.print(
-        f"  {len(data['corpora'])} corpora, {rows:,} rows; {created.new} files new{size}, {created.old} there already"
-    )
+        data = created.data
+        rows = sum(table["rows"] for table in data["tables"])
+        output.print(
+            f"{'Would make' if dry_run else 'Made'} release {escape(data['name'])}, content id {data['content_id']}"
+        )
+        size = "" if created.new_bytes is None else f", {decimal(created.new_bytes)}"
+        files = f"{created.new} files new{size}, {created.old} there already"
+        output.print(f"  {len(data['corpora'])} corpora, {rows:,} rows; {files}")
 
 
 @command.command("list", cls=Command)

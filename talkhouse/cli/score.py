@@ -16,7 +16,6 @@ from talkhouse.escaping import visible, visible_json
 from talkhouse.ingest.files.limits import parse
 from talkhouse.overlap.request import DROPPED
 from talkhouse.schema.errors import UsageError
-from talkhouse.scores.as_data import score_as_data
 from talkhouse.scores.options import AUTO, TABLE, Baseline, Otherwise, layout_names
 from talkhouse.settings import database
 
@@ -137,12 +136,14 @@ def command(
         talkhouse score delidata.probing_target --template empty.csv
         talkhouse score dbdc3.breakdown_detection a.csv --beside b.csv --release dbdc3 --split eval --open
     """
+    from talkhouse.scores.comparison import score_as_data
     from talkhouse.scores.saved_runs import check_run
+    from talkhouse.scores.saved_runs import save as save_run
     from talkhouse.scores.score import printed, score
     from talkhouse.scores.task import ScoreRequest, task
     from talkhouse.scores.workspace import ScoringWorkspace
     from talkhouse.system.memory import in_little_memory
-    from talkhouse.user_files.copies import MEMORY
+    from talkhouse.user_files import MEMORY
     from talkhouse.warehouse.opened import opened
 
     if bool(paths) + (baseline is not None) + (template is not None) != 1:
@@ -152,10 +153,9 @@ def command(
             next_step="see: talkhouse score --help",
         )
     if examples is None and template is None and outcomes is None:
-        files = "--examples, --outcomes or --template"
-        options.check_absent({"--escape-formulas": escape_formulas}, f"goes with {files}", "score")
+        options.check_absent(["--escape-formulas"], "goes with --examples, --outcomes or --template")
     if outcomes is None and not open_pages:
-        options.check_absent({"--beside": beside}, "goes with --outcomes or --open", "score")
+        options.check_absent(["--beside"], "goes with --outcomes or --open")
     if open_pages:
         require_dashboard()
     how = {"escape_formulas": escape_formulas, "force": force}
@@ -218,7 +218,7 @@ def command(
             if examples is not None:
                 _write_examples(workspace, scored, examples, how)
             if save is not None:
-                _save(workspace, scored, save, database(db))
+                click.echo(f"saved in {visible(str(save_run(workspace, scored, save, database(db))))}", err=True)
             if outcomes is not None or open_pages:
                 both = [scored]
                 if beside is not None:
@@ -264,9 +264,3 @@ def _write_examples(workspace: "ScoringWorkspace", scored: "Scored", path: Path,
     query = examples_query(workspace, scored.task, scored.turns[0].scored)
     rows = write_rows(workspace.con, query, path, **how)
     click.echo(f"wrote what {rows:,} examples score to {visible(str(path))}", err=True)
-
-
-def _save(workspace: "ScoringWorkspace", scored: "Scored", run: str, warehouse: Path) -> None:
-    from talkhouse.scores.saved_runs import save
-
-    click.echo(f"saved in {visible(str(save(workspace, scored, run, warehouse)))}", err=True)

@@ -17,7 +17,6 @@ from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import escape, output, print_table
 from talkhouse.escaping import visible, visible_json
 from talkhouse.schema.errors import UsageError, WarehouseMissing
-from talkhouse.scores.as_data import comparison_as_data, official_values
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
@@ -73,12 +72,13 @@ def command(
         talkhouse scores --compare baseline mine --json
     """
     if compare is not None:
-        options.check_absent({"--limit": limit, "--all": everything}, "is for a list of runs", "scores")
+        options.check_absent(["--limit", "--all"], "is for a list of runs")
         if name is not None:
             raise UsageError("two runs are of one task", found=f"the task {name} too", next_step="leave the task out")
         if open_pages:
             require_dashboard()
         from talkhouse.scores.comparison import compare as compared
+        from talkhouse.scores.comparison import comparison_as_data
         from talkhouse.warehouse.opened import opened
 
         with opened(database(db)) as warehouse:
@@ -91,7 +91,8 @@ def command(
             sys.stdout.flush()
             open_runs(database(db), compare)
         return
-    options.check_absent({"--open": open_pages}, "goes with --compare", "scores")
+    options.check_absent(["--open"], "goes with --compare")
+    from talkhouse.scores.comparison import official_values
     from talkhouse.scores.saved_runs import comparable, saved
 
     found = saved(database(db), name)

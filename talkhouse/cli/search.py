@@ -16,7 +16,6 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database
 
 if TYPE_CHECKING:
-    from talkhouse.dialogues.dialogue import Target
     from talkhouse.search.containing import SearchMatches, ShownTurn
     from talkhouse.search.ranked import RankedHit, RankedMatches
 
@@ -158,7 +157,8 @@ def search_command(
             _list(hits)
         sys.stdout.flush()
         _summarise(hits, text, regex=regex)
-        _name([] if regex else find_ids(warehouse.con, text, _IDS, whole=True))
+        for target in [] if regex else find_ids(warehouse.con, text, _IDS, whole=True):
+            click.echo(f"the id of a {target.kind}: talkhouse show {visible(target.id)}", err=True)
 
 
 def _making(why: str) -> None:
@@ -259,12 +259,6 @@ def _summarise(found: "SearchMatches", text: str, *, regex: bool) -> None:
         click.echo("show a whole dialogue with: talkhouse show DIALOGUE_ID", err=True)
 
 
-def _name(targets: "list[Target]") -> None:
-    """Print on standard error how to see what has the text as its id."""
-    for target in targets:
-        click.echo(f"the id of a {target.kind}: talkhouse show {visible(target.id)}", err=True)
-
-
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
@@ -305,7 +299,7 @@ def vectors_command(
     if download and model is None:
         raise UsageError("--download is for a model", next_step="add --model NAME")
     if file is None:
-        options.check_absent({LIMIT_OPTION: input_limit}, "goes with FILE", "vectors")
+        options.check_absent([LIMIT_OPTION], "goes with FILE")
     from talkhouse.search.turn_vectors import make_by_model, make_from_file
     from talkhouse.search.user_vectors import named
 

@@ -136,7 +136,11 @@ def command(
         raise UsageError("--raw prints the record as published and can't be combined with --json or --all")
     with opened(database(db)) as warehouse:
         if as_published:
-            _print_raw(raw(warehouse.con, name, all_corpora(corpus_folders(folders))))
+            record = raw(warehouse.con, name, all_corpora(corpus_folders(folders)))
+            sys.stdout.buffer.write(record)
+            if output.is_terminal and not record.endswith(b"\n"):
+                sys.stdout.buffer.write(b"\n")
+            sys.stdout.buffer.flush()
             return
         shown = show(warehouse.con, name)
         if as_json:
@@ -144,14 +148,6 @@ def command(
         else:
             _show(shown, show_all=show_all)
         sys.stdout.flush()
-
-
-def _print_raw(record: bytes) -> None:
-    """Write bytes as they are; on a terminal, end the last line if it has no end."""
-    sys.stdout.buffer.write(record)
-    if output.is_terminal and not record.endswith(b"\n"):
-        sys.stdout.buffer.write(b"\n")
-    sys.stdout.buffer.flush()
 
 
 def _show(found: dict[str, Any], *, show_all: bool) -> None:
@@ -167,7 +163,12 @@ def _show(found: dict[str, Any], *, show_all: bool) -> None:
         _print_items(turn.items, indent, show_all=show_all)
     if dialogue.turns:
         output.print()
-    _print_sources(found["records"])
+    for record in found["records"]:
+        source = record["source"]
+        print_hanging(styled("source of ", "dim"), styled(visible(record["record_id"])))
+        _print_fact("file", source["source_file_id"])
+        _print_fact("sha256", source["sha256"])
+        _print_fact("pointer", source["pointer"] or "(the whole file)")
 
 
 def _print_header(shown: dict[str, Any]) -> None:
@@ -231,13 +232,3 @@ def _print_items(items: list[tuple[str, Votes | ItemList]], indent: int, *, show
         for head, body in lines(shown, show_all=show_all):
             named = styled().append(f"{visible(record)} ", "dim").append_text(body) if record and not head else body
             print_hanging(styled(" " * indent + head), named)
-
-
-def _print_sources(records: list[dict[str, Any]]) -> None:
-    """Print where each record was read: file, hash, and pointer."""
-    for record in records:
-        source = record["source"]
-        print_hanging(styled("source of ", "dim"), styled(visible(record["record_id"])))
-        _print_fact("file", source["source_file_id"])
-        _print_fact("sha256", source["sha256"])
-        _print_fact("pointer", source["pointer"] or "(the whole file)")

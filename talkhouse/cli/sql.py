@@ -109,7 +109,9 @@ def command(
         for name, file in notes.items():
             if problem := detach_if_hidden(con, name, file):
                 warn([problem])
-        _check_output(output, path)
+        if output is not None and output.exists() and output.samefile(path):
+            message, next_step = "the rows would replace the warehouse", "name another --output FILE"
+            raise UsageError(message, where=output, next_step=next_step)
         start_clock()
         with capped(con) if not unsafe else nullcontext():
             run_query(
@@ -137,8 +139,3 @@ def _clean_up(output: Path | None) -> None:
 
     if output is not None:
         clear_private_folder(output)
-
-
-def _check_output(output: Path | None, warehouse: Path) -> None:
-    if output is not None and output.exists() and output.samefile(warehouse):
-        raise UsageError("the rows would replace the warehouse", where=output, next_step="name another --output FILE")

@@ -15,7 +15,7 @@ from talkhouse.ingest.declared.declaration.toml_text import TomlLines, decoded, 
 from talkhouse.schema.errors import TalkhouseError, UsageError, error_text
 from talkhouse.settings import bookmarks as path
 from talkhouse.system.atomic_output import move_into_place, private_folder
-from talkhouse.system.folders import target_of
+from talkhouse.system.files import target_of
 
 MOST, MOST_NAME, MOST_NOTE, MOST_CHOICES = 1_000, 200, 2_000, 20_000
 """Bookmarks of a file; characters of a name, of a note, and of the choices of a bookmark."""

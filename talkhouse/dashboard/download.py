@@ -231,7 +231,15 @@ def run_command(
             env={**os.environ, "PYTHONUTF8": "1"},
         )
         try:
-            _wait_for(process, folder, seconds, waiting)
+            begin = time.monotonic()
+            while process.poll() is None:
+                passed = time.monotonic() - begin
+                if passed > seconds:
+                    raise _too_much("it took too long and was stopped", f"an end within {seconds:g} s")
+                if _size(folder) > MOST_BYTES:
+                    raise _too_much("the file is too large for a page", f"at most {MOST_BYTES // 1_000_000} MB")
+                waiting(passed)
+                time.sleep(_TICK)
         finally:
             process.kill()
             process.wait()
@@ -251,20 +259,6 @@ def _turn(queued: Callable[[int], object]) -> Iterator[None]:
         yield
     finally:
         _queue.remove(place)
-
-
-def _wait_for(
-    process: "subprocess.Popen[bytes]", folder: Path, seconds: float, waiting: Callable[[float], object]
-) -> None:
-    begin = time.monotonic()
-    while process.poll() is None:
-        passed = time.monotonic() - begin
-        if passed > seconds:
-            raise _too_much("it took too long and was stopped", f"an end within {seconds:g} s")
-        if _size(folder) > MOST_BYTES:
-            raise _too_much("the file is too large for a page", f"at most {MOST_BYTES // 1_000_000} MB")
-        waiting(passed)
-        time.sleep(_TICK)
 
 
 def queue_message(first: int) -> str:

@@ -48,7 +48,9 @@ def leads(opened: ServedWarehouse, chart: Chart, rows: pl.DataFrame, choices: Ch
         return [_tasks(tasks, page, _columns(row, choices)) for row in rows[list(chart.columns)].iter_rows(named=True)]
     if page.partition("?")[0] != "read":
         return [page] * rows.height
-    fixed = _parameters(page) | _corpus(opened, chart)
+    folders = (file.folder for file in dashboards(opened.query_files) if has_chart(file.dashboard.charts, chart))
+    folder = next(folders, BI)
+    fixed = _parameters(page) | ({} if folder == BI else {"corpus": [folder]})
     full_names = [full.partition(".") for full in task_names(opened)] if _OUTCOME in chart.columns else []
     tasks = {task: f"{corpus}.{task}" for corpus, _, task in full_names if [corpus] == fixed.get("corpus")}
     found = []
@@ -85,13 +87,6 @@ def _tasks(tasks: Mapping[str, str], page: str, columns: Mapping[str, list[str]]
     chosen = {_OF_TASKS[name]: values[0] for name, values in columns.items() if name in _OF_TASKS and values}
     (task,) = columns.get("task") or _parameters(page).get("task") or [""]
     return links.tasks(tasks.get(task, task), **chosen)
-
-
-def _corpus(opened: ServedWarehouse, chart: Chart) -> dict[str, list[str]]:
-    """Return the corpus whose dashboard has the chart, as a facet."""
-    folders = (file.folder for file in dashboards(opened.query_files) if has_chart(file.dashboard.charts, chart))
-    folder = next(folders, BI)
-    return {} if folder == BI else {"corpus": [folder]}
 
 
 def _parameters(page: str) -> dict[str, list[str]]:

@@ -81,20 +81,8 @@ def is_free(name: str) -> bool:
 
 
 _PAGES = {
-    "home",
-    "read",
-    "search",
-    "tasks",
-    "quality",
-    "profile",
-    "ask",
-    "sql",
-    "about",
-    "scores",
-    "errors",
-    "notes",
-    "bookmarks",
-    "overview",
+    *("home", "read", "search", "tasks", "quality", "profile", "ask", "sql"),
+    *("about", "scores", "errors", "notes", "bookmarks", "overview"),
 }
 """Pages that are of no corpus."""
 

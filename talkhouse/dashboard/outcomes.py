@@ -13,8 +13,8 @@ import streamlit as st
 from pyarrow import lib as pa
 
 from talkhouse.dashboard import warehouse
-from talkhouse.dashboard.days import RangedState
 from talkhouse.dashboard.download import SECONDS, queue_message, run_command
+from talkhouse.dashboard.page_state import RangedState
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.escaping import visible
 from talkhouse.export import sandbox
@@ -25,7 +25,7 @@ from talkhouse.schema.guard import guard
 from talkhouse.scores.outcomes import ONE, TWO, OutcomeKind, outcomes_of_runs
 from talkhouse.scores.saved_runs import path_for, saved
 from talkhouse.scores.workspace import ScoringWorkspace
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 
 COMMAND = "The command"
 """The source of the outcomes that ``give`` was called with."""

@@ -19,7 +19,7 @@ from talkhouse.dashboard.guard import ADDRESS, NAMES, PARAMETER, Guard, impose
 from talkhouse.html_pages import source
 from talkhouse.schema.errors import TalkhouseError, UsageError
 from talkhouse.settings import serve_database
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 from talkhouse.warehouse.sidecar import of_here
 
 _PAGE = """<!DOCTYPE html>

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -80,12 +81,9 @@ def read(source: Path | BinaryIO) -> ConsoleTable:
     frame = pl.from_arrow(rows.rename_columns(names))
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table has columns
     numbers = {names[index]: _numbers(frame[names[index]]) for index in number_columns(rows.schema)}
-    texts = frame.with_columns(frame[name].map_elements(_shown, pl.String) for name in names if name not in numbers)
+    shown = partial(visible, lines=True)
+    texts = frame.with_columns(frame[name].map_elements(shown, pl.String) for name in names if name not in numbers)
     return ConsoleTable(texts, {name: values for name, values in numbers.items() if values is not None}, has_more)
-
-
-def _shown(text: str) -> str:
-    return visible(text, lines=True)
 
 
 def _numbers(texts: pl.Series) -> pl.Series | None:

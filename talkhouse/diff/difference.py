@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import duckdb
 
 from talkhouse.diff.compare import Change, Comparison, Counts, Group, Sum, make_table_of_cells, sums
-from talkhouse.diff.identity import Renumbered, identify
 from talkhouse.diff.relations import (
     Field,
     Relation,
+    Renumbered,
     compared_tables,
+    identify,
     of_release,
     table_fields,
     table_relation,
@@ -165,7 +166,8 @@ class _Work:
         if moving or self._is_between:
             self._on_step("finding dialogues and records again")
         found.renumbered = identify(self._sides, self._corpora if self._is_between else moving)
-        renamed = self._renamed()
+        every = " union ".join(f'select corpus from "?{kind}"' for kind in ("dialogue", "record", "speaker"))
+        renamed = {corpus for (corpus,) in self._sides.con.execute(every).fetchall()}
         for table in compared_tables(of_a_release=self._is_between):
             name = qualified(table)
             if wanted.task is not None or wanted.table not in (None, name):
@@ -180,11 +182,6 @@ class _Work:
                 self._compare_task(task, changed)
         found.corpora = list(self._described(changed))
         return found
-
-    def _renamed(self) -> set[str]:
-        """Return the corpora with an id that differs between the states."""
-        every = " union ".join(f'select corpus from "?{kind}"' for kind in ("dialogue", "record", "speaker"))
-        return {corpus for (corpus,) in self._sides.con.execute(every).fetchall()}
 
     def _check(self, tasks: Collection[str]) -> None:
         names = [qualified(table) for table in compared_tables()]

@@ -22,7 +22,7 @@ from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import RELEASE_PREFIX
 from talkhouse.system import interrupt
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 from talkhouse.warehouse import build_facts
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import split_views
@@ -182,7 +182,11 @@ def _prepare(path: Path, private: Path, *, same_views: bool, on_step: Callable[[
         on_step(f"migrating a copy of {path}")
         migrations.upgrade(private)
     if same_views:
-        _make_views(private)
+        con = warehouse.create(private, guarded=True)
+        try:
+            create_views(con, Warehouse(con).catalogue)
+        finally:
+            con.close()
     return outdated
 
 
@@ -192,15 +196,6 @@ def _shape(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     return {
         f"{schema}.{table}": columns for schema in schemas for table, columns in columns_of_tables(con, schema).items()
     }
-
-
-def _make_views(private: Path) -> None:
-    """Replace the views of a copy by those that this Talkhouse makes."""
-    con = warehouse.create(private, guarded=True)
-    try:
-        create_views(con, Warehouse(con).catalogue)
-    finally:
-        con.close()
 
 
 def _side(con: duckdb.DuckDBPyConnection, database: str, state: State, outdated: _Outdated | None) -> Side:

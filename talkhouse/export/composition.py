@@ -161,7 +161,8 @@ def _repeated(warehouse: Warehouse, selection: Selection, values: Mapping[str, S
     A set of values as bits takes a tenth of the time of ``count(distinct ...)``.
     """
     keys = [key for key in _KEYS if key in selection.known]
-    label = _label_column(warehouse, selection)
+    view = warehouse.view_file(selection.full_name)
+    label = view.label_column if view and view.label_column in selection.known else None
     read = dict.fromkeys([*keys, *values, *([label] if label else [])])
     names = ", ".join(map(quoted, keys))
     sets = {column: f"set_{place}" for place, column in enumerate(values)}
@@ -184,9 +185,3 @@ def _bit(column: str, values: Sequence[str | None]) -> str:
     named = ", ".join(literal(value) for value in values if value is not None)
     first = 0 if None in values else 1
     return f"(1::hugeint << (coalesce(list_position([{named}], {quoted(column)}::varchar), 0) - {first})::integer)"
-
-
-def _label_column(warehouse: Warehouse, selection: Selection) -> str | None:
-    """Return the column of the gold label of a task's view, or of its view of one split."""
-    view = warehouse.view_file(selection.full_name)
-    return view.label_column if view and view.label_column in selection.known else None

@@ -22,7 +22,7 @@ from talkhouse.personal.kinds import PersonalData
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder, private_folder_path
-from talkhouse.system.folders import target_of
+from talkhouse.system.files import target_of
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.opened import Warehouse
 

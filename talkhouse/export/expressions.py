@@ -124,7 +124,8 @@ def _text(x: str, kind: sqltypes.DuckDBPyType) -> str:
     if kind.id in _FLOATS:
         # DuckDB tells -nan from nan, which processors make as they like.
         return f"if(isnan({x}), 'nan', {x}::varchar)"
-    if _begins_with_point(kind):
+    if kind.id == "decimal" and len({size for _, size in kind.children}) == 1:
+        # As all of its digits stand behind the point, DuckDB writes .5 for a half.
         return _with_zero(x)
     return f"{x}::varchar"
 
@@ -132,11 +133,6 @@ def _text(x: str, kind: sqltypes.DuckDBPyType) -> str:
 def _with_zero(x: str) -> str:
     """Return the text of a number with a digit before the point, as JSON has it."""
     return rf"regexp_replace({x}::varchar, '^(-?)\.', '\10.')"
-
-
-def _begins_with_point(kind: sqltypes.DuckDBPyType) -> bool:
-    """Whether DuckDB writes .5 for a half, as all digits of the type stand behind the point."""
-    return kind.id == "decimal" and len({size for _, size in kind.children}) == 1
 
 
 def _json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int = 0) -> str:
@@ -153,19 +149,14 @@ def _json(x: str, kind: sqltypes.DuckDBPyType, *, strict: bool, depth: int = 0) 
     if kind.id in _NUMBERS:
         return _text(x, kind)
     if kind.id == "variant":
-        return _variant_json(x, strict=strict)
+        json = f"to_json({x})"
+        number = f"when json_type({json}) = 'DOUBLE' and isfinite(try_cast({x} as double)) then {_with_zero(x)}"
+        written = _without_nan(f"{json}::varchar") if strict else f"{json}::varchar"
+        none = f"when json_type({json}) = 'DOUBLE' then null" if strict else ""
+        return f"case {number} {none} else {written} end"
     if _is_written_by_duckdb(kind):
         return f"to_json({x})::varchar"
     return f"case when {x} is not null then {_nested_json(x, kind, strict=strict, depth=depth)} end"
-
-
-def _variant_json(x: str, *, strict: bool) -> str:
-    """Return as JSON what may be of any type."""
-    json = f"to_json({x})"
-    number = f"when json_type({json}) = 'DOUBLE' and isfinite(try_cast({x} as double)) then {_with_zero(x)}"
-    written = _without_nan(f"{json}::varchar") if strict else f"{json}::varchar"
-    none = f"when json_type({json}) = 'DOUBLE' then null" if strict else ""
-    return f"case {number} {none} else {written} end"
 
 
 def _without_nan(json: str) -> str:

@@ -41,7 +41,11 @@ def write(rows: QueryRows, file_format: str, stream: TextIO, *, escape_formulas:
     Raises QueryFailed where the format has no such type, duckdb.Error where the query fails halfway.
     """
     if file_format in CSV:
-        _write_csv(rows, stream.buffer, "\t" if file_format == "tsv" else ",", escape_formulas=escape_formulas)
+        delimiter = "\t" if file_format == "tsv" else ","
+        # First, so that nothing is printed of a query that fails.
+        lines = rows.lines(partial(csv_line, delimiter=delimiter, escape_formulas=escape_formulas))
+        stream.buffer.write(csv_head(rows.columns, delimiter, escape_formulas=escape_formulas).encode())
+        stream.buffer.writelines(lines)
     elif write_text := _TEXT_WRITERS.get(file_format):
         write_text(rows, stream)
     elif write_lines := _LINE_WRITERS.get(file_format):
@@ -119,14 +123,6 @@ def _write_arrow(rows: QueryRows, stream: BinaryIO) -> None:
     with new_file(stream, schema) as writer:  # type: ignore[no-untyped-call]
         for group in row_groups(batches):
             writer.write_batch(group)
-
-
-def _write_csv(rows: QueryRows, stream: BinaryIO, delimiter: str, *, escape_formulas: bool) -> None:
-    """Write CSV: text in double quotes, null as an empty cell without them, lists and structs as JSON."""
-    # First, so that nothing is printed of a query that fails.
-    lines = rows.lines(partial(csv_line, delimiter=delimiter, escape_formulas=escape_formulas))
-    stream.write(csv_head(rows.columns, delimiter, escape_formulas=escape_formulas).encode())
-    stream.writelines(lines)
 
 
 def _write_json(rows: QueryRows, stream: BinaryIO) -> None:

@@ -14,8 +14,7 @@ from talkhouse.ingest.files.disk_files import forbidden
 from talkhouse.ingest.files.skipped import FETCH_FOLDER
 from talkhouse.schema.errors import SourceError, UsageError
 from talkhouse.system.atomic_output import atomic_file
-from talkhouse.system.files import read_small
-from talkhouse.system.folders import target_of
+from talkhouse.system.files import read_small, target_of
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True):

@@ -5,47 +5,34 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from talkhouse.guess.evidence import NAMES, PAIRS, share, words
-from talkhouse.guess.field_meanings import Guess, dotted, role_words, with_dialogue
-from talkhouse.guess.record_values import MOST, Records, are_texts, column
+from talkhouse.guess.evidence import NAMES, PAIRS, Guess, dotted, share, words
+from talkhouse.guess.field_meanings import with_dialogue
+from talkhouse.guess.record_values import ALMOST_ALL, Records, are_texts, column
 from talkhouse.guess.sample import Samples
 from talkhouse.guess.text_rules import markers_of
+from talkhouse.guess.who_speaks import role_words
 from talkhouse.ingest.declared.declaration.model import JsonPath, PairFields, PreferenceFields, TurnFields
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
 
-_PREFERENCES = PAIRS["preference"]
-_PROMPTS = NAMES["prompt"]
-_PAIRS = PAIRS["pair"]
-_DIALOGUES = NAMES["beside_a_pair"]
 _MOST_ITEMS = 5_000
 """Pairs in lists that are looked at."""
-_QUERIES = ("input", "context", "query")
 
-_TWO = (("conversation_a", "conversation_b"), ("answer_a", "answer_b"), ("response_a", "response_b"))
-_SOURCES = (("model_a", "model_b"), ("source_a", "source_b"))
-_WINNERS = ("winner", "preference", "better")
-_WORDS = {"model_a": "1", "a": "1", "model_b": "2", "b": "2", "tie": '"all"', "both_bad": '"none"'}
-_WORDS |= {"tie (bothbad)": '"none"', "tie_bothbad": '"none"', "bothbad": '"none"'}
-_LISTS = ("completions", "responses", "answers", "candidates", "outputs", "generations")
-_TEXTS = ("response", "text", "content", "completion", "answer", "output")
-_SCORES = ("overall_score", "score", "rating", "reward")
-_QUESTIONS = ("prompt", "instruction", "question", "query", "input")
-_ZIPPED = PAIRS["zipped"]
-_IN_ITEMS = ("input_text", "text", "question", "answer", "content")
+_WINNER_WORDS = {"model_a": "1", "a": "1", "model_b": "2", "b": "2", "tie": '"all"', "both_bad": '"none"'}
+_WINNER_WORDS |= {"tie (bothbad)": '"none"', "tie_bothbad": '"none"', "bothbad": '"none"'}
 
 
 def preference(samples: Samples) -> Guess | None:
     """Each record has an answer that was chosen, and one that was rejected."""
     records = samples.records
-    for names in _PREFERENCES:
+    for names in PAIRS["preference"]:
         paths = [*_answers_named(records, names[:1]), *_answers_named(records, names[1:])]
         if len(paths) == 2:
             break
     else:
         return None
     chosen, rejected = paths
-    prompts = records.named(_PROMPTS, objects_too=True)
+    prompts = records.named(NAMES["prompt"], objects_too=True)
     prompt = next((path for path in prompts if _has_values(records, path, least=0.01)), None)
     texts = [text for path in ([prompt] if prompt else paths) for text in column(records, path)]
     texts = [text for text in texts if isinstance(text, str)]
@@ -95,7 +82,7 @@ def _of_messages(messages: Records) -> tuple[TurnFields, dict[str, str]]:
 
 def _left_out_of_prompt(records: Records, taken: Sequence[JsonPath | None]) -> dict[str, tuple[str, ...]]:
     """Return a note on a text beside an instruction, as Alpaca's ``input`` is, which is no part of the prompt."""
-    path = records.pick(_QUERIES, are_texts, taken)
+    path = records.pick(NAMES["query"], are_texts, taken)
     if path is None:
         return {}
     filled = share(column(records, path), bool, "are not empty")
@@ -118,13 +105,13 @@ def _pair(samples: Samples, fit: Callable[[Records, JsonPath], bool]) -> Guess |
     if names is None:
         return None
     prompt, response = paths
-    query = next((path for path in records.named(_QUERIES, paths) if _are_texts_or_empty(records, path)), None)
+    query = next((path for path in records.named(NAMES["query"], paths) if _are_texts_or_empty(records, path)), None)
     system = records.pick(("system", "system_prompt"), are_texts)
     history = next((path for path in records.named(["history"]) if _are_pairs(records.lists.get(path, []))), None)
     fields = PairFields(system, history, prompt, query if names[0] == "instruction" else None, response)
     reason = f"each record has {dotted(prompt)} and {dotted(response)}"
     guess = replace(with_dialogue(samples, "pairs", reason, [*paths, query, system, history]), pair=fields)
-    others = records.named(_DIALOGUES, [*paths, query, system, history])
+    others = records.named(NAMES["beside_a_pair"], [*paths, query, system, history])
     notes = tuple(f"to decide: {dotted(path)} next to them may be the dialogue, and is not read" for path in others)
     return replace(guess, notes={**guess.notes, "pair": notes}) if notes else guess
 
@@ -148,20 +135,20 @@ def _pair_of(
     records: Records, fit: Callable[[Records, JsonPath], bool]
 ) -> tuple[tuple[str, str] | None, list[JsonPath]]:
     """Return the first names of a prompt and its answer that records have, as words, and their paths."""
-    for names in _PAIRS:
+    for names in PAIRS["pair"]:
         paths = records.named(names)
         if len(paths) == 2 and all(fit(records, path) for path in paths):
             return names, paths
     return None, []
 
 
-def _has_values(records: Records, path: JsonPath, least: float = MOST) -> bool:
+def _has_values(records: Records, path: JsonPath, least: float = ALMOST_ALL) -> bool:
     return sum(value is not None for value in column(records, path)) >= least * len(records)
 
 
 def _are_mostly_texts(records: Records, path: JsonPath) -> bool:
     values = column(records, path)
-    return are_texts(values) and sum(isinstance(value, str) for value in values) >= MOST * len(values)
+    return are_texts(values) and sum(isinstance(value, str) for value in values) >= ALMOST_ALL * len(values)
 
 
 def _are_texts_or_empty(records: Records, path: JsonPath) -> bool:
@@ -182,21 +169,23 @@ def compared(samples: Samples) -> Guess | None:
 
 
 def _by_a_winner(samples: Samples, records: Records) -> Guess | None:
-    paths = next((found for names in _TWO if len(found := records.named(names)) == len(names)), None)
-    winner = next(iter(records.named(_WINNERS)), None)
+    paths = next((found for names in PAIRS["two_answers"] if len(found := records.named(names)) == len(names)), None)
+    winner = next(iter(records.named(NAMES["better_answer"])), None)
     if paths is None or winner is None:
         return None
     winners = [value for value in column(records, winner) if isinstance(value, str)]
-    known = {word: _WORDS[word.lower()] for word in dict.fromkeys(winners) if word.lower() in _WORDS}
+    known = {word: _WINNER_WORDS[word.lower()] for word in dict.fromkeys(winners) if word.lower() in _WINNER_WORDS}
     if not {"1", "2"} & {*known.values()}:
         return None
-    source = next((found for names in _SOURCES if len(found := records.named(names)) == len(names)), [])
+    source = next(
+        (found for names in PAIRS["sources_of_answers"] if len(found := records.named(names)) == len(names)), []
+    )
     also = {"answers": _listed(paths), "winner": toml_string(path_text(winner))}
     also |= {"source": _listed(source)} if source else {}
     unknown = sorted({*winners} - known.keys())
     note = f"to decide: which answer is the best by {', '.join(unknown)}" if unknown else ""
     reason = f"each record has {' and '.join(map(dotted, paths))}, and {dotted(winner)} says which is better"
-    prompt = None if isinstance(column(records, paths[0])[0], list) else _question(records)
+    prompt = None if isinstance(column(records, paths[0])[0], list) else records.pick(NAMES["question"], are_texts)
     guess = _preference(samples, reason, prompt, [*paths, winner, *source])
     return replace(
         guess,
@@ -207,13 +196,13 @@ def _by_a_winner(samples: Samples, records: Records) -> Guess | None:
 
 
 def _by_scores(samples: Samples, records: Records) -> Guess | None:
-    prompt = _question(records)
+    prompt = records.pick(NAMES["question"], are_texts)
     for path, values in records.lists.items():
         items = Records(item for value in values for item in value if isinstance(item, dict))
-        if prompt is None or len(path) != 1 or path[0] not in _LISTS or len(items) < 2 * len(values):
+        if prompt is None or len(path) != 1 or path[0] not in NAMES["answers"] or len(items) < 2 * len(values):
             continue
-        text = items.pick(_TEXTS, are_texts)
-        score, rank = items.pick(_SCORES, _are_numbers), items.pick(("rank",), _are_numbers)
+        text = items.pick(NAMES["answer"], are_texts)
+        score, rank = items.pick(NAMES["score"], _are_numbers), items.pick(("rank",), _are_numbers)
         if text is None or (score is None and rank is None):
             continue
         source = next(iter(items.named(("model", "source", "model_name"))), None)
@@ -233,10 +222,6 @@ def _preference(samples: Samples, reason: str, prompt: JsonPath | None, needs: S
     return replace(guess, preference=PreferenceFields(prompt), needs=tuple(needs))
 
 
-def _question(records: Records) -> JsonPath | None:
-    return records.pick(_QUESTIONS, are_texts)
-
-
 def _are_numbers(values: Sequence[Any]) -> bool:
     numbers = [value for value in values if value is not None]
     return bool(numbers) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers)
@@ -250,7 +235,7 @@ def zipped(samples: Samples) -> Guess | None:
     """Each record has a list of questions, and one of their answers."""
     records = samples.records
     found = {path[0]: values for path, values in records.lists.items() if len(path) == 1}
-    for names in _ZIPPED:
+    for names in PAIRS["zipped"]:
         if not all(len(found.get(name, ())) == len(records) for name in names):
             continue
         both = [found[name] for name in names]
@@ -260,7 +245,7 @@ def zipped(samples: Samples) -> Guess | None:
             continue
         also = {"zip": f"[{', '.join(map(toml_string, names))}]"}
         if all(isinstance(item, dict) for item in (*items[0], *items[1])):
-            inside = [next(iter(Records(some).named(_IN_ITEMS)), None) for some in items]
+            inside = [next(iter(Records(some).named(NAMES["in_a_zipped_list"])), None) for some in items]
             if None in inside:
                 continue
             also |= {

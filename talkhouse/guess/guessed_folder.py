@@ -8,12 +8,13 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from talkhouse.guess import answer_rules, text_rules, turn_rules
-from talkhouse.guess.field_meanings import Guess, quoted_path
+from talkhouse.guess import answer_rules, row_rules, text_rules, turn_rules
+from talkhouse.guess.evidence import Guess, ids_text, quoted_path
 from talkhouse.guess.record_values import at, texts_of
 from talkhouse.guess.rest_of_records import People, people_of, split_of, with_rest
+from talkhouse.guess.row_rules import CONVOKIT_FILES, looks_like_labels
 from talkhouse.guess.sample import MOST, Sample, Samples, is_read, records_inside, sample
-from talkhouse.guess.turn_rules import CONVOKIT_FILES, are_columns, ids_text, looks_like_labels
+from talkhouse.guess.turn_rules import are_columns
 from talkhouse.ingest.declared.declaration.model import Repair, standard_split
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.record_files import TEXTS
@@ -335,7 +336,7 @@ def _inside(file: SourceFile) -> str:
 
 _RULES: tuple[Callable[[Samples], Guess | None], ...] = (
     text_rules.text_file,
-    turn_rules.convokit,
+    row_rules.convokit,
     answer_rules.preference,
     answer_rules.compared,
     answer_rules.pairs_of_messages,
@@ -346,7 +347,7 @@ _RULES: tuple[Callable[[Samples], Guess | None], ...] = (
     answer_rules.pairs,
     turn_rules.dialogue,
     text_rules.transcript,
-    turn_rules.turns,
+    row_rules.turns,
 )
 
 

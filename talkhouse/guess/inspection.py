@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from talkhouse.guess.field_meanings import Guess
+from talkhouse.guess.evidence import Guess
 from talkhouse.guess.guessed_folder import Look, looked_into
 from talkhouse.guess.new_declaration import declaration_text
 from talkhouse.guess.record_values import FieldProfile, described, fields_of

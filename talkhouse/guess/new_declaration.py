@@ -6,14 +6,12 @@ from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
-from talkhouse.guess.field_meanings import Guess, GuessedLabels, paths_of, quoted_path
+from talkhouse.guess.evidence import Guess, GuessedLabels, ids_text, paths_of, quoted_path
 from talkhouse.guess.guessed_folder import Look, looked_into
 from talkhouse.guess.known_pages import look_by_page
 from talkhouse.guess.sample import Sample
-from talkhouse.guess.turn_rules import ids_text
 from talkhouse.ingest.contract.definition import id_problem
-from talkhouse.ingest.declared.declaration.forms import FORMS
-from talkhouse.ingest.declared.declaration.json_schema import schema_text
+from talkhouse.ingest.declared.declaration.keys import FORMS, schema_text
 from talkhouse.ingest.declared.declaration.model import JsonPath, matches
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_key, toml_string

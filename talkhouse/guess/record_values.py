@@ -21,7 +21,7 @@ _DEEPEST = 3
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BETWEEN = re.compile(r"[^a-z0-9]+")
 
-MOST = 0.9
+ALMOST_ALL = 0.9
 """Share of the records that must have what a format has: some may be damaged."""
 
 
@@ -140,7 +140,7 @@ class Dialogues(list[Sequence[Record]]):
 def are_texts(values: list[Any]) -> bool:
     """Whether almost all are texts, some may be null, and one is not empty."""
     texts = [value for value in values if isinstance(value, str)]
-    return any(texts) and len(texts) + values.count(None) >= MOST * len(values)
+    return any(texts) and len(texts) + values.count(None) >= ALMOST_ALL * len(values)
 
 
 def are_texts_or_parts(values: list[Any]) -> bool:
@@ -149,7 +149,16 @@ def are_texts_or_parts(values: list[Any]) -> bool:
         value for value in values if isinstance(value, list) and all(isinstance(part, str | dict) for part in value)
     ]
     texts = [value for value in values if isinstance(value, str)]
-    return any((*texts, *parts)) and len(texts) + len(parts) + values.count(None) >= MOST * len(values)
+    return any((*texts, *parts)) and len(texts) + len(parts) + values.count(None) >= ALMOST_ALL * len(values)
+
+
+_QUERY = re.compile(r"\s*(?:select|with|insert|update|delete|create)\s", re.IGNORECASE)
+
+
+def are_queries(values: list[Any]) -> bool:
+    """Whether most texts are SQL, which nobody says."""
+    texts = [value for value in values if isinstance(value, str)]
+    return sum(_QUERY.match(text) is not None for text in texts) * 2 > len(texts)
 
 
 def are_words(values: list[Any]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from talkhouse.guess import evidence
-from talkhouse.guess.field_meanings import Guess, GuessedLabels, Mapped, dotted, names_of, paths_of, scheme_word
+from talkhouse.guess.evidence import Guess, GuessedLabels, Mapped, dotted, names_of, paths_of, scheme_word
 from talkhouse.guess.record_values import (
     MOST_WORDS,
     FieldProfile,

@@ -7,10 +7,11 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Any
 
-from talkhouse.guess import field_meanings
-from talkhouse.guess.evidence import PAIRS, share, words
-from talkhouse.guess.record_values import MOST, are_texts, column
+from talkhouse.guess.evidence import PAIRS, Guess, dotted, share, words
+from talkhouse.guess.field_meanings import with_dialogue
+from talkhouse.guess.record_values import ALMOST_ALL, are_texts, column
 from talkhouse.guess.sample import Samples
+from talkhouse.guess.who_speaks import BOTS, NOBODY_SPEAKS, ROLE_WORDS, USERS, role_words
 from talkhouse.ingest.declared.declaration.model import (
     NO_PATH,
     DialogueFields,
@@ -57,7 +58,7 @@ _MOST_LINES = 2_000
 _DAYS = ("%d{0}%m{0}", "%m{0}%d{0}")
 
 
-def transcript(samples: Samples) -> field_meanings.Guess | None:
+def transcript(samples: Samples) -> Guess | None:
     """Each record has a text with marks of who speaks."""
     records = samples.records
     known = records.named(_TRANSCRIPTS)
@@ -70,22 +71,20 @@ def transcript(samples: Samples) -> field_meanings.Guess | None:
         rare = rare_marks(texts, markers)
         is_open = not markers or len(rare) * 2 > len({*markers.values()}) or _differ(texts, markers)
         if is_open and (lines := _lines_in(texts)) is not None:
-            return of_text(samples, path, f"each record has a text {field_meanings.dotted(path)} of lines", lines)
+            return of_text(samples, path, f"each record has a text {dotted(path)} of lines", lines)
         if not markers and (parted := _parted(texts)) is not None:
-            return of_text(samples, path, f"each record has a text {field_meanings.dotted(path)} of turns", parted)
+            return of_text(samples, path, f"each record has a text {dotted(path)} of turns", parted)
         if markers:
             begins = [str(value).startswith(tuple(markers)) for value in values if value]
             remarks = {"dialogue.text": share(begins, bool, "begin with a mark")}
             fields = {"markers": markers, "remarks": remarks, "notes": {"markers": _to_decide(rare)}}
-            return of_text(
-                samples, path, f"each record has a text {field_meanings.dotted(path)} with speaker marks", fields
-            )
+            return of_text(samples, path, f"each record has a text {dotted(path)} with speaker marks", fields)
     return None
 
 
-def of_text(samples: Samples, path: JsonPath, reason: str, fields: Mapping[str, Any]) -> field_meanings.Guess:
+def of_text(samples: Samples, path: JsonPath, reason: str, fields: Mapping[str, Any]) -> Guess:
     """Return the guess of records whose text is at a path, with these fields."""
-    guess = field_meanings.with_dialogue(samples, "transcript", reason, [path])
+    guess = with_dialogue(samples, "transcript", reason, [path])
     remarks = {**guess.remarks, **fields["remarks"]}
     return replace(guess, dialogue=replace(guess.dialogue, text=path), **{**fields, "remarks": remarks})
 
@@ -113,14 +112,16 @@ _OF_PIECES = (_NAMES[0], _TAGGED, _NAMES[1])
 _OPENING, _OPENED = "<|", r"(?<who>\w+)\|>(?<said>(?s:.*))"
 
 
-def lines_of(lines: Sequence[str], patterns: Sequence[str] = _NAMES, least: float = MOST) -> dict[str, Any] | None:
+def lines_of(
+    lines: Sequence[str], patterns: Sequence[str] = _NAMES, least: float = ALMOST_ALL
+) -> dict[str, Any] | None:
     """Return the fields of a guess by lines of names and what they say; None where too few lines are like that."""
     for pattern in patterns:
         found = [match for line in lines if (match := _python(pattern).fullmatch(line))]
         names = Counter(match["who"] for match in found)
         if len(found) < max(2, least * len(lines)) or not any(match["said"] for match in found):
             continue
-        key = "role" if {name.lower() for name in names} <= field_meanings.ROLE_WORDS else "speaker"
+        key = "role" if {name.lower() for name in names} <= ROLE_WORDS else "speaker"
         remarks = {
             f"turn.{key}": words([match["who"] for match in found]),
             "lines.pattern": f"{len(found):,} of {len(lines):,} lines; the others belong to the turn before",
@@ -136,7 +137,7 @@ def lines_of(lines: Sequence[str], patterns: Sequence[str] = _NAMES, least: floa
             "turn": turn,
             "speaker": SpeakerFields("dialogue"),
             "remarks": remarks,
-            "roles": field_meanings.role_words(list(names)) if key == "role" else {},
+            "roles": role_words(list(names)) if key == "role" else {},
             "notes": {"lines": _to_decide(rare_marks(others, {}))} if rare_marks(others, {}) else {},
         }
     return None
@@ -158,7 +159,7 @@ def _to_decide(rare: Counter[str]) -> tuple[str, ...]:
     )
 
 
-def text_file(samples: Samples) -> field_meanings.Guess | None:
+def text_file(samples: Samples) -> Guess | None:
     """Each file is a text."""
     if not all(sample.is_text for sample in samples):
         return None
@@ -181,7 +182,7 @@ def text_file(samples: Samples) -> field_meanings.Guess | None:
 _MAIL = r"From (?<who>.+?) {1,2}(?<at>\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})(?<said>.*)"
 
 
-def _mail(lines: Sequence[str]) -> field_meanings.Guess | None:
+def _mail(lines: Sequence[str]) -> Guess | None:
     """Return the messages of a mailbox (mbox), each with its headers."""
     found = [match for line in lines if (match := _python(_MAIL).fullmatch(line))]
     if not found or not _python(_MAIL).fullmatch(lines[0]):
@@ -196,7 +197,7 @@ def _mail(lines: Sequence[str]) -> field_meanings.Guess | None:
     return _of_lines(_MAIL, "its lines are those of a mailbox (mbox)", turn, remarks=remarks, times=times)
 
 
-def _dated(lines: Sequence[str]) -> field_meanings.Guess | None:
+def _dated(lines: Sequence[str]) -> Guess | None:
     text = "\n".join(lines)
     words_here = (re.escape(word) for pair in _HALVES for half in pair for word in half if word in text)
     halves = "|".join([_LATIN, *(word for word in words_here if re.search(rf"\d ?{word}|{word} ?\d", text))])
@@ -245,9 +246,9 @@ def _listed(words: Sequence[str]) -> str:
     return f"[{', '.join(map(toml_string, words))}]"
 
 
-def _of_lines(pattern: str, reason: str, turn: TurnFields, **more: object) -> field_meanings.Guess:
+def _of_lines(pattern: str, reason: str, turn: TurnFields, **more: object) -> Guess:
     values: dict[str, object] = {"turn": turn, "speaker": SpeakerFields("dialogue"), "lines": {"pattern": pattern}}
-    return field_meanings.Guess("turns", reason, **(values | more))  # type: ignore[arg-type]
+    return Guess("turns", reason, **(values | more))  # type: ignore[arg-type]
 
 
 def _python(pattern: str) -> re.Pattern[str]:
@@ -284,12 +285,12 @@ def _time_notes(times: Sequence[str], forms: Sequence[str]) -> tuple[str, ...]:
     return (f'said_at = "at"  # to decide: with [times] {choices}: no day here is beyond the 12th',)
 
 
-def _separated(lines: Sequence[str]) -> field_meanings.Guess | None:
+def _separated(lines: Sequence[str]) -> Guess | None:
     parted = _parted(lines)
     if parted is None:
         return None
     reason = f"each line is a dialogue, its turns told apart by {parted['separators'][0].strip()}"
-    return field_meanings.Guess("transcript", reason, DialogueFields(text=NO_PATH), **parted)
+    return Guess("transcript", reason, DialogueFields(text=NO_PATH), **parted)
 
 
 def _parted(texts: Sequence[str]) -> dict[str, Any] | None:
@@ -300,13 +301,13 @@ def _parted(texts: Sequence[str]) -> dict[str, Any] | None:
     if len(texts) > 1 and (named := lines_of(pieces, [_OPENED])) is not None:
         return {**named, "separators": used}
     for separator in _SEPARATORS:
-        if sum(separator in text for text in texts) < MOST * len(texts):
+        if sum(separator in text for text in texts) < ALMOST_ALL * len(texts):
             continue
         around = (f" {separator} ", f" {separator}", separator)
         is_word = separator.strip() == separator
         used = tuple(form for form in around if is_word and any(form in text for text in texts)) or (separator,)
         named = lines_of([piece for text in texts for piece in _pieces(text, used)], _OF_PIECES)
-        named = named or {"notes": {"dialogue": (field_meanings.NOBODY_SPEAKS,)}}
+        named = named or {"notes": {"dialogue": (NOBODY_SPEAKS,)}}
         has = {"dialogue.separator": f"{sum(separator in text for text in texts):,} of {len(texts):,} have it"}
         return {**named, "separators": used, "remarks": {**has, **named.get("remarks", {})}}
     return None
@@ -317,7 +318,7 @@ def _pieces(text: str, separators: Sequence[str]) -> list[str]:
     return [piece for piece in re.split("|".join(map(re.escape, separators)), text) if piece.strip()]
 
 
-def _marked(texts: Sequence[str]) -> field_meanings.Guess | None:
+def _marked(texts: Sequence[str]) -> Guess | None:
     markers = markers_of(texts)
     if not markers:
         return None
@@ -326,27 +327,27 @@ def _marked(texts: Sequence[str]) -> field_meanings.Guess | None:
     fields = DialogueFields(text=NO_PATH, record="file")
     reason = "each file is a text with speaker marks"
     notes = {"markers": _to_decide(rare_marks(texts, markers))}
-    return field_meanings.Guess("transcript", reason, fields, markers=markers, remarks=remarks, notes=notes)
+    return Guess("transcript", reason, fields, markers=markers, remarks=remarks, notes=notes)
 
 
-def _script(lines: Sequence[str]) -> field_meanings.Guess | None:
+def _script(lines: Sequence[str]) -> Guess | None:
     named, names = lines_of(lines, _NAMES[:1]), {line.partition(":")[0] for line in lines}
     if named is None or len(names) * 2 > len(lines):
         return None
     which = "to decide: a file is a dialogue, unless [lines] begins says with which lines one begins"
     remarks = {**named["remarks"], "dialogue.id": which}
-    return field_meanings.Guess("turns", "each line begins with who speaks", **{**named, "remarks": remarks})
+    return Guess("turns", "each line begins with who speaks", **{**named, "remarks": remarks})
 
 
 _NUMBERED = r"(?<n>\d+) (?<said>.*)"
 
 
-def _numbered(lines: Sequence[str]) -> field_meanings.Guess | None:
+def _numbered(lines: Sequence[str]) -> Guess | None:
     found = [match for line in lines if (match := _python(_NUMBERED).fullmatch(line))]
     begun = sum(match["n"] == "1" for match in found)
     steps = sum(int(after["n"]) in (1, int(before["n"]) + 1) for before, after in pairwise(found))
-    are_counted = 0 < begun * 2 <= len(found) and steps >= MOST * (len(found) - 1)
-    if len(found) < MOST * len(lines) or not are_counted or lines[0][:2] != "1 ":
+    are_counted = 0 < begun * 2 <= len(found) and steps >= ALMOST_ALL * (len(found) - 1)
+    if len(found) < ALMOST_ALL * len(lines) or not are_counted or lines[0][:2] != "1 ":
         return None
     remarks = {"lines.pattern": f"{len(found):,} of {len(lines):,} lines", "lines.begins": f"{begun:,} lines"}
     notes: dict[str, tuple[str, ...]] = {}
@@ -356,7 +357,7 @@ def _numbered(lines: Sequence[str]) -> field_meanings.Guess | None:
     return _of_lines(_NUMBERED, "each line has a number, which begins again", TurnFields(text=("said",)), **settings)
 
 
-def _in_columns(lines: Sequence[str]) -> field_meanings.Guess | None:
+def _in_columns(lines: Sequence[str]) -> Guess | None:
     """Return lines of as many texts, told apart by one sign: the longest are what was said."""
     for sign in "|\t":
         counts = {line.count(sign) for line in lines}
@@ -453,7 +454,7 @@ def _fit(texts: Sequence[str], marks: Sequence[str]) -> bool:
     markers = Markers(dict.fromkeys(marks, ""))
     has_two = sum(markers.begin(text) and len(markers.cut(text, "")) > 1 for text in texts)
     almost_all = begins > 1 and begins == len(texts) - 1
-    return (begins >= MOST * len(texts) or almost_all) and has_two >= len(texts) / 2
+    return (begins >= ALMOST_ALL * len(texts) or almost_all) and has_two >= len(texts) / 2
 
 
 def _word(mark: str) -> str:
@@ -462,4 +463,4 @@ def _word(mark: str) -> str:
 
 def _role(mark: str) -> str:
     word = _word(mark).lower().replace(" ", "_")
-    return "user" if word in field_meanings.USERS else "assistant" if word in field_meanings.BOTS else word
+    return "user" if word in USERS else "assistant" if word in BOTS else word

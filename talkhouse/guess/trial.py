@@ -21,7 +21,7 @@ from talkhouse.ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFindin
 from talkhouse.ingest.rows import Dialogue, Row, Speaker, Turn
 from talkhouse.ingest.sources import SourceFile
 from talkhouse.schema.errors import TalkhouseError
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 
 
 @dataclass(frozen=True)

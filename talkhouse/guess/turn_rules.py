@@ -1,53 +1,36 @@
-"""Rules for records that are turns (turns, convokit) or hold several (chat, sharegpt, tree, dialogue)."""
+"""Rules for records that hold turns: chat, sharegpt, tree, dialogue."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice, pairwise
+from itertools import islice
 from typing import Any
 
 from talkhouse.guess import evidence
-from talkhouse.guess.evidence import NAMES
-from talkhouse.guess.field_meanings import (
-    DIALOGUES,
-    NOBODY_SPEAKS,
-    ROLE_WORDS,
-    TURN_NUMBERS,
-    Guess,
-    Meanings,
-    about_dialogues,
-    are_queries,
-    dotted,
-    meanings,
-    paths_of,
-    role_words,
-    with_dialogue,
-)
+from talkhouse.guess.evidence import NAMES, Guess, dotted
+from talkhouse.guess.field_meanings import Meanings, meanings, with_dialogue, with_reverse
 from talkhouse.guess.record_values import (
-    MOST,
+    ALMOST_ALL,
     Dialogues,
     Record,
     Records,
     are_ids,
-    are_keys,
+    are_queries,
     are_texts,
     as_words,
-    at,
     column,
     is_keyed,
     path_words,
-    whole_numbers,
 )
-from talkhouse.guess.sample import Sample, Samples
+from talkhouse.guess.sample import Samples
 from talkhouse.guess.text_rules import lines_of, of_text
+from talkhouse.guess.who_speaks import NOBODY_SPEAKS, ROLE_WORDS, role_words
 from talkhouse.ingest.declared.declaration import model
-from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.keys import FORMS
 from talkhouse.ingest.declared.declaration.table import path_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_string
-from talkhouse.ingest.declared.times import read_time
 from talkhouse.ingest.declared.turn_tallies import is_like_a_text
 
-_LISTS = NAMES["list_of_turns"]
 _REPLIES = ("replies", "children", "comments", "responses", "answers", "child_comments")
 _SYSTEM = ("system", "system_prompt", "system_message")
 _CONTENTS = ("content", "tool_calls", "function_call", "refusal", "audio")
@@ -63,7 +46,7 @@ def chat(samples: Samples) -> Guess | None:
         roles = {role for message in messages if isinstance(role := message["role"], str)}
         known = FORMS["chat"].known_roles | FORMS["sharegpt"].known_roles
         are_known = len(roles) <= 8 or len(roles & known) * 2 > len(roles)
-        if turns and len(messages) >= MOST * len(turns) and are_known:
+        if turns and len(messages) >= ALMOST_ALL * len(turns) and are_known:
             return _messages(samples, "chat", path, turns, "role", "content")
     return None
 
@@ -72,7 +55,7 @@ def sharegpt(samples: Samples) -> Guess | None:
     """Each record has a list of messages with from and value."""
     for path, values in _lists_of_turns(samples.records).items():
         turns = _dialogues(values).turns
-        if turns and sum("from" in turn and "value" in turn for turn in turns) >= MOST * len(turns):
+        if turns and sum("from" in turn and "value" in turn for turn in turns) >= ALMOST_ALL * len(turns):
             return _messages(samples, "sharegpt", path, turns, "from", "value")
     return None
 
@@ -83,7 +66,7 @@ def tree(samples: Samples) -> Guess | None:
     for path in records.objects:
         roots = [root for root in column(records, path) if isinstance(root, dict)]
         replies = _reply_list(roots)
-        if replies is None or len(roots) < MOST * len(records):
+        if replies is None or len(roots) < ALMOST_ALL * len(records):
             continue
         trees = _trees(roots, replies)
         found = meanings(trees, with_order=False, but=[(replies,)])
@@ -133,7 +116,7 @@ def _two_texts(samples: Samples, path: model.JsonPath, found: Meanings) -> Guess
         member
         for member in turns.leaves
         if are_texts(values := column(turns, member))
-        and values.count(None) <= (1 - MOST) * len(values)
+        and values.count(None) <= (1 - ALMOST_ALL) * len(values)
         and any(is_like_a_text(value) for value in values if value)
         and not are_queries(values)
     ]
@@ -159,7 +142,7 @@ def _members(records: Records) -> Mapping[model.JsonPath, list[list[Any]]]:
     found: dict[model.JsonPath, list[list[Any]]] = {}
     for path in records.objects:
         values = [value for value in column(records, path) if isinstance(value, dict) and is_keyed(value)]
-        if len(values) >= MOST * len(records):
+        if len(values) >= ALMOST_ALL * len(records):
             found[*path, ...] = [list(value.values()) for value in values]
     return found
 
@@ -219,7 +202,7 @@ def _has_words(item: Any) -> bool:
 def _plain_texts(samples: Samples, records: Records) -> Guess | None:
     for path, values in records.lists.items():
         items = [item for value in values for item in value]
-        is_named = as_words(str(path[-1] or "")) in _LISTS
+        is_named = as_words(str(path[-1] or "")) in NAMES["list_of_turns"]
         if not is_named or len(items) <= len(values) or not all(isinstance(item, str) for item in items):
             continue
         beside = _lists_beside(records, path)
@@ -289,26 +272,6 @@ def _messages(samples: Samples, form: Any, path: model.JsonPath, turns: Records,
     return _with_other_lists(guess, samples.records)
 
 
-def with_reverse(found: Meanings) -> Meanings:
-    """Return the meanings of turns, the last one first where no time is behind that of the turn before."""
-    if found.turn.said_at is None or found.turn.order or found.turn.replies:
-        return found
-    falls, form = 0, found.times.get("said_at", model.ISO)
-    for dialogue in found.dialogues:
-        texts = [value for value in column(dialogue, found.turn.said_at) if value is not None]
-        times: list[Any] = [read_time(text, form).value if isinstance(text, str) else text for text in texts]
-        try:
-            if any(later > earlier for earlier, later in pairwise(times)):
-                return found
-            falls += sum(later < earlier for earlier, later in pairwise(times))
-        except TypeError:
-            return found
-    if not falls:
-        return found
-    remarks = {**found.remarks, "turn.order": f"{falls:,} times are earlier, none later"}
-    return replace(found, turn=replace(found.turn, is_reversed=True), remarks=remarks)
-
-
 def _with_turns(samples: Samples, found: Meanings, form: Any, path: model.JsonPath, reason: str) -> Guess:
     guess = with_dialogue(samples, form, reason, [() if form == "tree" else path])
     found = with_reverse(found)
@@ -330,7 +293,7 @@ def _lists_of_turns(records: Records) -> Mapping[model.JsonPath, list[list[Any]]
     common = {
         path: values
         for path, values in records.lists.items()
-        if len(values) >= MOST * len(records)
+        if len(values) >= ALMOST_ALL * len(records)
         and any(isinstance(item, dict) for value in values for item in value)
         and not (None in path and are_columns(records))
     }
@@ -339,7 +302,14 @@ def _lists_of_turns(records: Records) -> Mapping[model.JsonPath, list[list[Any]]
 
 def _place(path: model.JsonPath) -> int:
     names = [as_words(name) for name in path if isinstance(name, str)]
-    return next((len(_LISTS) - index for index, name in enumerate(_LISTS) if names and names[-1] == name), 0)
+    return next(
+        (
+            len(NAMES["list_of_turns"]) - index
+            for index, name in enumerate(NAMES["list_of_turns"])
+            if names and names[-1] == name
+        ),
+        0,
+    )
 
 
 def _dialogues(values: Sequence[Sequence[Any]]) -> Dialogues:
@@ -380,207 +350,3 @@ def _trees(roots: Sequence[Record], replies: str) -> Dialogues:
         if not left:
             break
     return trees
-
-
-CONVOKIT_FILES = (
-    *("utterances.jsonl", "utterances.json", "speakers.json", "users.json", "conversations.json"),
-    "corpus.json",
-)
-_CONVOKIT_ROWS = ({"id", "text", "meta", "timestamp"}, {"conversation_id", "root"}, {"speaker", "user"})
-_MOST_COLUMNS = 30
-_LABELS = ("label", "labels", "tag", "category", "class", "annotation", "value", "emotion", "intent", "sentiment")
-
-
-def convokit(samples: Samples) -> Guess | None:
-    """Each record is an utterance as ConvoKit writes them."""
-    must, *either = _CONVOKIT_ROWS
-    for sample in samples:
-        if not sample.records or sample.record != "item":
-            return None
-        for record in sample.records:
-            if not (must <= record.keys() and all(names & record.keys() for names in either)):
-                return None
-    return Guess("convokit", "each record has the members of ConvoKit's utterances: id, text, meta, timestamp ...")
-
-
-def turns(samples: Samples) -> Guess | None:
-    """Each record is a turn, and has the id of its dialogue; or a file is a dialogue, whose rows say who says what."""
-    if any(sample.record != "item" for sample in samples):
-        return None
-    files = [Records(map(_cells, sample.records)) for sample in samples]
-    records = Records(chain.from_iterable(files))
-    together, remark, order = _dialogue_columns(files, records), "several rows have the same", None
-    if not together:
-        path, order = _numbered(records)
-        together = [path] if path else []
-        remark = f"to decide: no name says so, but its rows are numbered by {dotted(order)}"
-    dialogues = _grouped(files, together)
-    found = meanings(dialogues, with_order=True, but=[*together, *([order] if order else [])])
-    if found is None or not (together or _are_messages(found)):
-        return None
-    found = with_reverse(replace(found, turn=replace(found.turn, order=found.turn.order or order)))
-    taken = [*together, *paths_of(found.turn).values()]
-    fields, start = about_dialogues(Records(dialogue[0] for dialogue in dialogues), taken, are_columns=True)
-    fields = _constant(replace(fields, id=together[0] if together else None), dialogues)
-    size = evidence.groups(dialogues)
-    choices = () if order else _choices(files, records, together)
-    if not together:
-        remark = f"to decide: no column says which dialogue, so that a file is one: {size}"
-    elif choices:
-        remark = f"to decide: {size}"
-    else:
-        remark += f": {size}"
-    verb = "says" if len(together) == 1 else "say"
-    which = f"{', '.join(map(dotted, together))} {verb} in which dialogue, " if together else ""
-    reason = f"each record is a turn: {which}{dotted(found.turn.text)} {'' if together else 'is '}what was said"
-    return Guess(
-        "turns",
-        reason,
-        fields,
-        found.turn,
-        found.speaker,
-        dialect=samples[0].dialect,
-        roles=found.roles,
-        times={**(start.times if fields.started_at else {}), **found.times},
-        remarks={**found.remarks, **start.remarks, "dialogue.id": remark},
-        notes={table: lines for table, lines in (("dialogue", choices), ("turn", found.notes)) if lines},
-        together=tuple(together),
-        turns=found.dialogues.turns,
-    )
-
-
-def _are_messages(found: Meanings) -> bool:
-    """Whether rows without the id of a dialogue are what people said: they say who says it, and when or in which order.
-
-    A table of texts and their authors would be one long dialogue.
-    """
-    turn = found.turn
-    by_name = turn.text is not None and "turn.text" not in found.remarks
-    return by_name and bool(turn.role or turn.speaker) and bool(turn.said_at or turn.order or turn.role)
-
-
-def _dialogue_of(records: Records) -> model.JsonPath | None:
-    """Return the field that says which dialogue a row belongs to: its name is known, and several rows have the same."""
-    return next((path for path in records.named(DIALOGUES) if _recurs(records, path)), None)
-
-
-def _recurs(records: Records, path: model.JsonPath) -> bool:
-    values = column(records, path)
-    return are_keys(values) and len(set(map(str, values))) < len(values)
-
-
-def _dialogue_columns(files: Sequence[Records], records: Records) -> list[model.JsonPath]:
-    """Return the columns that together are the id of a dialogue, the widest first; none where no name says so.
-
-    A scene has a number in its episode, and an episode in its season. Where they are numbered, one alone would join
-    the scenes of all seasons.
-    """
-    path = _dialogue_of(records)
-    if path is None:
-        return []
-    levels = _levels(records)
-    inside = [level for level in levels if level == path or _varies(files, path, level)]
-    if len(inside) < 2 and not (inside and path not in levels):
-        return [path]
-    if path not in levels and not _numbers_recur(files, records, path):
-        return [path]  # a dialogue may go through several sessions
-    return [*inside, *([path] if path not in inside else [])]
-
-
-def _levels(records: Records) -> list[model.JsonPath]:
-    """Return the columns of seasons, episodes, scenes ..., the widest first."""
-    depths = {path: depth for path in records.leaves if (depth := evidence.level(path)) is not None}
-    return [path for path in sorted(depths, key=lambda path: depths[path]) if _recurs(records, path)]
-
-
-def _varies(files: Sequence[Records], path: model.JsonPath, other: model.JsonPath) -> bool:
-    """Whether rows that would be one dialogue differ in a column."""
-    return any(len(set(map(str, column(rows, other)))) > 1 for rows in _grouped(files, [path]))
-
-
-def _numbers_recur(files: Sequence[Records], records: Records, path: model.JsonPath) -> bool:
-    """Whether turns of one dialogue have the same number, so that it is several."""
-    for number in records.named(TURN_NUMBERS, [path]):
-        for rows in _grouped(files, [path]):
-            numbers = whole_numbers(column(rows, number))
-            if numbers is not None and len(set(numbers)) * 2 <= len(numbers) > 1:
-                return True
-    return False
-
-
-def _choices(files: Sequence[Records], records: Records, chosen: Sequence[model.JsonPath]) -> tuple[str, ...]:
-    """Return the other columns that could be the id, a line each with what they would make of the rows."""
-    base = _dialogue_of(records)
-    if base is None:
-        return ()
-    inside = [level for level in _levels(records) if level == base or _varies(files, base, level)]
-    everything = [*inside, *([base] if base not in inside else [])]
-    options = [[path] for path in everything] + [everything[place:] for place in range(1, len(everything) - 1)]
-    options += [everything] if len(everything) > 1 else []
-    if len(options) < 2:
-        return ()
-    return tuple(
-        f"id = {ids_text(option)}  # {evidence.groups(_grouped(files, option))}"
-        for option in options
-        if option != list(chosen)
-    )
-
-
-def ids_text(together: Sequence[model.JsonPath]) -> str:
-    """Write the columns that are an id as TOML has them."""
-    names = [toml_string(str(path[0])) for path in together]
-    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
-
-
-def _numbered(records: Records) -> tuple[model.JsonPath | None, model.JsonPath | None]:
-    paths = records.leaves[:_MOST_COLUMNS]
-    numbers = {path: whole_numbers(column(records, path)) for path in paths}
-    for path in paths:
-        keys = column(records, path)
-        if not are_keys(keys) or not 1 < len(set(keys)) <= len(keys) / 2:
-            continue
-        for order, places in numbers.items():
-            if order != path and places is not None and _counts(keys, places):
-                return path, order
-    return None, None
-
-
-def _counts(keys: Sequence[Any], places: Sequence[int]) -> bool:
-    of_keys: dict[Any, set[int]] = {}
-    for key, place in zip(keys, places, strict=True):
-        if place in of_keys.setdefault(key, set()):
-            return False
-        of_keys[key].add(place)
-    first = min(places)
-    return first in (0, 1) and all(max(own) - first + 1 == len(own) for own in of_keys.values())
-
-
-def looks_like_labels(sample: Sample) -> bool:
-    """Whether rows are labels of dialogues that other files have."""
-    records = Records(sample.records)
-    return bool(records.named(DIALOGUES) and records.named(_LABELS))
-
-
-def _cells(record: Record) -> Record:
-    """Return a record without its objects: a field of a row is a column."""
-    return {name: value for name, value in record.items() if not isinstance(value, dict)}
-
-
-def _grouped(files: Iterable[Records], together: Sequence[model.JsonPath]) -> Dialogues:
-    """Return the rows of each dialogue of each file; of no columns, all of them."""
-    dialogues = Dialogues()
-    for records in files:
-        of_ids: dict[tuple[Any, ...], list[Record]] = {}
-        for record in records:
-            of_ids.setdefault(tuple(at(record, path) for path in together), []).append(record)
-        dialogues += of_ids.values()
-    return dialogues
-
-
-def _constant(fields: model.DialogueFields, dialogues: Sequence[Sequence[Record]]) -> model.DialogueFields:
-    """Return the fields that are the same in all rows of a dialogue."""
-    for name, path in list(vars(fields).items()):
-        if isinstance(path, tuple) and any(len({str(at(row, path)) for row in rows}) > 1 for rows in dialogues):
-            left_out: dict[str, Any] = {name: None}
-            fields = replace(fields, **left_out)
-    return fields

@@ -41,7 +41,7 @@ from talkhouse.schema.tables import metadata, qualified
 from talkhouse.spark.sessions import check_installed, session
 from talkhouse.spark.workers import SparkWorkers
 from talkhouse.system import interrupt
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 from talkhouse.system.memory import MemoryLimit, in_little_memory
 from talkhouse.translation.translate import translate
 from talkhouse.warehouse.opened import Warehouse

@@ -12,8 +12,7 @@ from talkhouse.ingest.files.disk_files import DiskFile, disk_files, listing
 from talkhouse.ingest.files.limits import DEFAULT, Boundary, Limits
 from talkhouse.ingest.files.skipped import DECLARATION, skip_reason
 from talkhouse.ingest.registry import Registry, pick, sample_of
-from talkhouse.ingest.registry.origins import CorpusOrigin
-from talkhouse.ingest.registry.toml_corpora import DeclaredFolder, KeptDeclaration, is_declared
+from talkhouse.ingest.registry.origins import CorpusOrigin, DeclaredFolder, KeptDeclaration, is_declared
 from talkhouse.schema.errors import RegistryError, SourceError, UsageError
 
 SAMPLES = "samples"

@@ -16,8 +16,7 @@ from talkhouse.schema.errors import UsageError
 from talkhouse.system import ctrl_c
 from talkhouse.system.atomic_output import output_errors
 from talkhouse.system.cache import Cache
-from talkhouse.system.files import link_or_copy, locked_by_name, sync
-from talkhouse.system.folders import new_folder, target_of
+from talkhouse.system.files import link_or_copy, locked_by_name, new_folder, sync, target_of
 from talkhouse.warehouse.content_ids import identity
 
 

@@ -14,9 +14,8 @@ from talkhouse.ingest.files.limits import Limits
 from talkhouse.ingest.sources import BOM
 from talkhouse.notes.notes_file import SOURCES, dialogue_hash, text_hash
 from talkhouse.schema.errors import UsageError
-from talkhouse.system.folders import temporary_folder
-from talkhouse.user_files.copies import UserFile, bounded, copy_files, readable, reading
-from talkhouse.user_files.tables import TABLES, open_tables, select_of
+from talkhouse.system.files import temporary_folder
+from talkhouse.user_files import TABLES, UserFile, bounded, copy_files, open_tables, readable, reading, select_of
 
 NOTE_LABEL, NOTE_TEXT, COMMENT = "note_label", "note", "comment"
 """The controls and questions for notes in what is exported: labels, words on a turn, words on a dialogue."""

@@ -33,7 +33,7 @@ from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.warehouse import ROW_GROUP, STORAGE_VERSION
 from talkhouse.settings import version
 from talkhouse.system.atomic_output import move_into_place, output_errors
-from talkhouse.system.folders import target_of
+from talkhouse.system.files import target_of
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.rows_hash import rows_hash

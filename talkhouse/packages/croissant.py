@@ -12,10 +12,17 @@ from talkhouse.export.manifest import of_build
 from talkhouse.export.row_stream import OnRows
 from talkhouse.export.selection import Filters
 from talkhouse.export.terms import LicencePart
-from talkhouse.packages.content import Config, ExportPackage, PackageFile, PackageLayout
+from talkhouse.packages.content import (
+    Agreement,
+    Config,
+    CorpusFacts,
+    ExportPackage,
+    PackageFile,
+    PackageLayout,
+    SchemeFacts,
+)
 from talkhouse.packages.croissant_record_sets import Ids, describe, schema_of
 from talkhouse.packages.export import provenance, title
-from talkhouse.packages.known_facts import Agreement, CorpusFacts, SchemeFacts
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
 from talkhouse.provenance import not_published

@@ -6,9 +6,8 @@ from typing import Any
 from talkhouse.citation import formats
 from talkhouse.citation.work import Citation
 from talkhouse.export.composition import notes
-from talkhouse.packages.content import Classes, Config, ExportPackage, PackageFile, counted
+from talkhouse.packages.content import Classes, Config, CorpusFacts, ExportPackage, PackageFile, SchemeFacts, counted
 from talkhouse.packages.export import code, link, plain, provenance, table, ticks_around, title
-from talkhouse.packages.known_facts import CorpusFacts, SchemeFacts
 from talkhouse.provenance import not_published
 from talkhouse.settings import version
 from talkhouse.warehouse.build_facts import NOT_PUBLISHED, QUESTIONS

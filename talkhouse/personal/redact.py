@@ -23,7 +23,7 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.tables import metadata
 from talkhouse.schema.warehouse import NOTHING_BESIDE
-from talkhouse.system.folders import no_room, temporary_folder
+from talkhouse.system.files import no_room, temporary_folder
 from talkhouse.warehouse.opened import Warehouse, opened
 
 REMARK = (

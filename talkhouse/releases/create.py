@@ -16,8 +16,7 @@ from talkhouse.releases.store import OBJECTS, RELEASES, checksum_line, held, nam
 from talkhouse.schema.errors import CheckFailed, OutputFailed, ReleaseDamaged, UsageError, check_unicode
 from talkhouse.schema.sql import dicts, quoted
 from talkhouse.system.atomic_output import OutputMessages, database_errors, output_errors
-from talkhouse.system.files import sync
-from talkhouse.system.folders import new_folder
+from talkhouse.system.files import new_folder, sync
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.content_ids import ContentIds, Contents, contents_of, keep_ids
 from talkhouse.warehouse.opened import Warehouse, opened

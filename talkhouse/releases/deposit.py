@@ -16,7 +16,7 @@ from talkhouse.releases import store as release_store
 from talkhouse.releases.checkout import resolve
 from talkhouse.schema.errors import UsageError
 from talkhouse.system.atomic_output import atomic_file, check_replaceable, output_errors
-from talkhouse.system.folders import new_folder
+from talkhouse.system.files import new_folder
 from talkhouse.warehouse.opened import Warehouse, opened
 
 CITATION, LICENCES = "CITATION.cff", "LICENCES.md"

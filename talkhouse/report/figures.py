@@ -120,7 +120,9 @@ def _figure(held: ViewCache, name: str, chart: Chart, of_view: Mapping[str, Metr
     most = MOST_ROWS if chart.kind is ChartKind.TABLE else _MOST_MARKS
     with sql_of_chart(held.rows, chart, files):
         sql = chart_sql(msgspec.structs.replace(chart, limit=min(chart.limit, most + 1)), of_view)
-        rows = _readable(with_weekdays(chart, held.rows(sql)))
+        # What acts or hides in texts is written out; of numbers, DuckDB's threads may add up the last digits otherwise.
+        texts = pl.col(pl.String).map_elements(visible, return_dtype=pl.String)
+        rows = with_weekdays(chart, held.rows(sql)).with_columns(texts, pl.col(pl.Float64).round_sig_figs(_DIGITS))
     columns = fields(chart, of_view)
     figure = Figure(name, chart.title, chart.description.strip())
     if chart.kind is ChartKind.NUMBER:
@@ -141,12 +143,6 @@ def _figure(held: ViewCache, name: str, chart: Chart, of_view: Mapping[str, Metr
     colours = palette(held.rows, chart, of_view, files)
     drawn = draw(chart, of_view, rows.head(most), colours)
     return replace(figure, drawing=svg(drawn, name, alternative(chart, columns, rows)), note=note)
-
-
-def _readable(rows: pl.DataFrame) -> pl.DataFrame:
-    """Write out what acts or hides in texts, and round what the threads of DuckDB may add up otherwise."""
-    texts = pl.col(pl.String).map_elements(visible, return_dtype=pl.String)
-    return rows.with_columns(texts, pl.col(pl.Float64).round_sig_figs(_DIGITS))
 
 
 def _table_of(columns: Sequence[ChartField], rows: pl.DataFrame, source: str) -> ReportTable:

@@ -1,6 +1,6 @@
 """Writes the report on a warehouse as one HTML page: the same bytes for the same build."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -14,11 +14,12 @@ from talkhouse.charts.view_cache import ViewCache, often_asked
 from talkhouse.charts.words import FilledHeadline, fill
 from talkhouse.citation.formats import bibtex, bibtex_of
 from talkhouse.citation.work import software
+from talkhouse.export.personal_data import check_texts
 from talkhouse.export.terms import parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
-from talkhouse.profile.profile import profile
+from talkhouse.personal.kinds import PersonalData
+from talkhouse.profile import profile
 from talkhouse.queries.catalogue import BI
-from talkhouse.queries.files import Files
 from talkhouse.report import content
 from talkhouse.report.dialogue_examples import examples, label_counts, places
 from talkhouse.report.figures import Figure, figures
@@ -49,14 +50,16 @@ def write_report(
     con: duckdb.DuckDBPyConnection,
     output: Path,
     *,
+    personal: PersonalData = PersonalData.ASK,
     force: bool = False,
     on_chart: Callable[[int], None] = lambda _: None,
 ) -> Report:
     """Write one HTML page that needs nothing else; ``force`` replaces an existing file.
 
-    ``on_chart`` is called with 1 for each chart whose rows are there, which takes nearly all of the time.
+    ``personal``: what becomes of personal data in texts of corpora of one's own. ``on_chart`` is called with 1 for each
+    chart whose rows are there, which takes nearly all of the time.
 
-    Raises UsageError for an impossible path, OutputFailed if there is no room, SchemaMismatch if the
+    Raises UsageError for an impossible path, PersonalDataFound, OutputFailed if there is no room, SchemaMismatch if the
     warehouse's views are of another version of Talkhouse.
     """
     if output.suffix.lower() not in _ENDINGS:
@@ -64,8 +67,10 @@ def write_report(
             "a report is an HTML page", where=output, next_step=f"name it {output.with_suffix('.html').name}"
         )
     check_free(con, [output], force=force)
+    warehouse = Warehouse(con)
+    check_texts(warehouse, personal)
     with atomic_file(output) as part:
-        described = describe(Warehouse(con), on_chart)
+        described = describe(warehouse, on_chart)
         page = (
             environment(TEMPLATES)
             .get_template("page.html")
@@ -99,7 +104,12 @@ def describe(warehouse: Warehouse, on_chart: Callable[[int], None], *, is_accept
     declared = [file for file in dashboards(files) if file.folder in there]
     with fits_views("the report"), closing(_held(warehouse)) as held:
         build = content.build(con)
-        sentences = {file.name: list(_headlines(held, file, files)) for file in declared}
+        sentences = {
+            file.name: [
+                sentence for headline in file.dashboard.headlines if (sentence := fill(held.rows, headline, files))
+            ]
+            for file in declared
+        }
         shown = _figures(warehouse, held, declared, on_chart)
         corpora = _corpora(warehouse, held, declared, sentences, shown, is_accepted=is_accepted)
         return {
@@ -134,13 +144,6 @@ def _held(warehouse: Warehouse) -> ViewCache:
     boards = [file.dashboard for file in dashboards(files)]  # a chart has the colours of filters of any of them
     often = often_asked(boards, metrics(files), _columns(warehouse), content.QUERIES)
     return ViewCache(lambda: nullcontext(warehouse.con), f"{warehouse.database}_held", often)
-
-
-def _headlines(held: ViewCache, declared: DeclaredDashboard, files: Files) -> Iterator[FilledHeadline]:
-    """Yield the headlines of a dashboard that have values."""
-    for headline in declared.dashboard.headlines:
-        if sentence := fill(held.rows, headline, files):
-            yield sentence
 
 
 def _figures(

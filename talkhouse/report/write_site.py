@@ -22,8 +22,15 @@ from talkhouse.export.terms import check_terms, parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
 from talkhouse.personal.kinds import PersonalData
 from talkhouse.report.content import schemes
+from talkhouse.report.dialogue_examples import (
+    SearchedTexts,
+    SiteDialogues,
+    SiteSplit,
+    SplitKey,
+    dialogue_path,
+    file_name,
+)
 from talkhouse.report.figures import of_rows
-from talkhouse.report.site_dialogues import SearchedTexts, SiteDialogues, SiteSplit, SplitKey, dialogue_path, file_name
 from talkhouse.report.write_report import TEMPLATES, describe
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
@@ -198,7 +205,10 @@ class _Pages:
             rows[dialogue.id] = {"path": path, "turns": dialogue.turn_count, **dialogue.beginning}
             searched.add(dialogue, path.removeprefix(f"{folder}/"))
         yield self._search(corpus, f"{folder}/search.html", searched)
-        labels, tasks = self._labels(corpus_id), dict[str | None, list[SiteSplit]]()
+        labels = defaultdict[SplitKey, list[dict[str, Any]]](list)
+        for row in dicts(self._warehouse.con.execute(_LABELS, {"corpus": corpus_id})):
+            labels[SplitKey(row["task"], row["release"], row["split"])].append(row)
+        tasks = dict[str | None, list[SiteSplit]]()
         for place, split in enumerate(splits):
             tasks.setdefault(split.task, []).append(split)
             shown = [(dialogue_id, rows[dialogue_id]) for dialogue_id in split.shown]
@@ -227,10 +237,3 @@ class _Pages:
     def _bar(self, votes: Votes) -> list[BarPart]:
         counts = dict(votes.counts)
         return self._schemes.get(votes.scheme, UNDECLARED).including(counts).bar(counts)
-
-    def _labels(self, corpus_id: str) -> Mapping[SplitKey, list[dict[str, Any]]]:
-        """Return the number of examples with each label, by task, publisher's release and split."""
-        found = defaultdict[SplitKey, list[dict[str, Any]]](list)
-        for row in dicts(self._warehouse.con.execute(_LABELS, {"corpus": corpus_id})):
-            found[SplitKey(row["task"], row["release"], row["split"])].append(row)
-        return found

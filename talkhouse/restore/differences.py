@@ -180,7 +180,9 @@ def _of_values(before: Any, after: Any, pointer: str) -> FileDifference | None:
     if isinstance(before, _Number):
         return None if _is_same_number(before, after) else _of_spellings(before.literal, after.literal, pointer)
     if isinstance(before, str) and before != after:
-        return _of_texts(before, after, pointer)
+        at = _first_unlike(before, after)
+        what = f"another text, from character {at + 1:,} on"
+        return FileDifference(what, pointer, expected=_shown(_cut(before, at)), found=_shown(_cut(after, at)))
     return (
         None
         if before == after
@@ -210,12 +212,6 @@ def _of_lengths(before: list[Any], after: list[Any], pointer: str) -> FileDiffer
     if len(before) == len(after):
         return None
     return FileDifference("another number of items", pointer, expected=f"{len(before):,}", found=f"{len(after):,}")
-
-
-def _of_texts(before: str, after: str, pointer: str) -> FileDifference:
-    at = _first_unlike(before, after)
-    what = f"another text, from character {at + 1:,} on"
-    return FileDifference(what, pointer, expected=_shown(_cut(before, at)), found=_shown(_cut(after, at)))
 
 
 def _of_spellings(before: str, after: str, pointer: str) -> FileDifference:

@@ -116,7 +116,8 @@ class OutputPaths:
         """Pack the members into their archives; ``others`` are archives that may have none."""
         for name in sorted({*self._members, *others}):
             archive = self._inside(name)
-            _pack(archive, self._members[name])
+            archive.parent.mkdir(parents=True, exist_ok=True)
+            (_zip if archive.name.lower().endswith(".zip") else _tar)(archive, self._members[name])
             self.files.append(archive)
             for path in self._members[name].values():
                 path.unlink()
@@ -135,15 +136,6 @@ def _bad_name(name: str) -> WarehouseDamaged:
 
 _FIRST_TIME = (1980, 1, 1, 0, 0, 0)
 _RIGHTS = 0o644
-
-
-def _pack(archive: Path, members: Mapping[str, Path]) -> None:
-    """Make a .zip or .tar.gz (its name decides) of files by their names inside it; one file at a time is read.
-
-    Raises OSError, FileExistsError where something is there already.
-    """
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    (_zip if archive.name.lower().endswith(".zip") else _tar)(archive, members)
 
 
 def _zip(archive: Path, members: Mapping[str, Path]) -> None:

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from itertools import count, zip_longest
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -24,7 +25,7 @@ from talkhouse.restore.output_paths import OutputPaths, RestoredSource, sources
 from talkhouse.restore.raw_record import consistent
 from talkhouse.restore.write_back import OnProgress, Restored, write_files
 from talkhouse.schema.errors import CorpusFailed, SourceError
-from talkhouse.system.folders import no_room, temporary_folder
+from talkhouse.system.files import no_room, temporary_folder
 
 
 class Status(StrEnum):
@@ -196,7 +197,7 @@ def _json_lines(file: SourceFile, restored: Path) -> FileDifference | None:
     """Compare two files of JSON Lines: the values, and to the byte what stands between; memory: a line of each."""
     content = FileContent(file)
     with _opened(file, restored) as stream:
-        pairs = zip_longest(lines(content.pieces()), lines(_pieces(stream)), fillvalue=b"")
+        pairs = zip_longest(lines(content.pieces()), lines(iter(partial(stream.read, _PIECE), b"")), fillvalue=b"")
         for number, (line, other) in zip(count(), pairs, strict=False):
             if line != other and (difference := _of_lines(line, other.removeprefix(b"" if number else BOM), number)):
                 return difference
@@ -250,11 +251,6 @@ def _of_marks(content: FileContent, restored: bytes) -> FileDifference | None:
 def _opened(file: SourceFile, restored: Path) -> IO[bytes]:
     """Open the content of a file that was written back."""
     return io.BufferedReader(gzip.GzipFile(restored)) if is_packed(file.path) else restored.open("rb")
-
-
-def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    while piece := stream.read(_PIECE):
-        yield piece
 
 
 _COMPARISONS: dict[str, _Compare] = {".json": _json, **dict.fromkeys(JSON_LINES, _json_lines), ".parquet": _parquet}

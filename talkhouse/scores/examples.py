@@ -175,7 +175,12 @@ def create_examples(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chose
     keys = workspace.create("keys", f"{select} where {within} and {is_meant}")
     others = workspace.create("other_keys", f"{select} where {within} and not ({is_meant})")
     if chosen.where is not None:
-        chosen = replace(chosen, where_fingerprint=_fingerprint(workspace, task, keys, chosen.where))
+        ((fingerprint,),) = workspace.con.execute(
+            f"select {FINGERPRINT} from {keys} having count(*) > 0"
+        ).fetchall() or [(None,)]
+        if fingerprint is None:
+            raise none_left(task.name, chosen.where)
+        chosen = replace(chosen, where_fingerprint=str(fingerprint))
     query = f"select count(item_index) > 0 from main.examples where {within}"
     ((has_items,),) = workspace.con.execute(query).fetchall()
     return Examples(chosen, keys, others, bool(has_items))
@@ -202,16 +207,6 @@ def _is_matching(workspace: ScoringWorkspace, task: ScoredTask, chosen: Chosen, 
     matching = workspace.create("matching", f"select {', '.join(key)} from {view.source}{where_clause(conditions)}")
     is_same = " and ".join(f"matching.{column} is not distinct from examples.{column}" for column in key)
     return f"exists (select 1 from {matching} as matching where {is_same})"
-
-
-def _fingerprint(workspace: ScoringWorkspace, task: ScoredTask, keys: ScoringTable, expression: str) -> str:
-    """Return the fingerprint of some examples; UsageError where there is none."""
-    ((fingerprint,),) = workspace.con.execute(f"select {FINGERPRINT} from {keys} having count(*) > 0").fetchall() or [
-        (None,)
-    ]
-    if fingerprint is None:
-        raise none_left(task.name, expression)
-    return str(fingerprint)
 
 
 def most_rows(con: duckdb.DuckDBPyConnection, task: ScoredTask, *, by_position: bool = False) -> int:

@@ -20,7 +20,7 @@ from talkhouse.schema.sql import literal
 from talkhouse.scores.examples import Examples
 from talkhouse.scores.typed import KEYS
 from talkhouse.scores.workspace import Bound, ScoringTable, ScoringWorkspace, check_rows
-from talkhouse.user_files.copies import LABEL_FILES, Reader, Rows, UserFile, readable
+from talkhouse.user_files import LABEL_FILES, Reader, Rows, UserFile, readable
 
 _DOCUMENTS = pa.schema([("path", pa.string()), ("content", pa.string())])
 _LONGEST_LINE = 16_777_216

@@ -3,7 +3,7 @@
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import duckdb
@@ -120,19 +120,13 @@ def metrics(con: duckdb.DuckDBPyConnection, task: ScoredTask, sliced: str, score
     by_name: dict[tuple[str | None, str], ScoreMetric] = {}
     relations = {"sliced": sliced, "scored": scored}
     for summary in task.summaries:
-        for part, results in _results(con, summary, relations):
+        sql = Bound(summary, "metrics", relations)
+        with sql.errors(con):
+            of_slices = con.execute(f"select slice, results from ({sql.sql}) order by slice").fetchall()
+        for part, results in of_slices:
             for metric in _of_file(summary, task, part, results):
                 by_name.setdefault((part, metric.name), metric)
     return list(by_name.values())
-
-
-def _results(
-    con: duckdb.DuckDBPyConnection, summary: Query, relations: Mapping[str, str]
-) -> list[tuple[str | None, list[dict[str, object]]]]:
-    """Run the SQL of a file of metrics: for each slice what it gives."""
-    sql = Bound(summary, "metrics", relations)
-    with sql.errors(con):
-        return con.execute(f"select slice, results from ({sql.sql}) order by slice").fetchall()
 
 
 def _of_file(summary: Query, task: ScoredTask, part: str | None, results: object) -> Iterator[ScoreMetric]:

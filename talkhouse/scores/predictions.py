@@ -38,9 +38,20 @@ from talkhouse.scores.workspace import (
     refuse,
     row_text,
 )
-from talkhouse.system.folders import temporary_folder
-from talkhouse.user_files.copies import Reader, Rows, UserFile, copy_files, readable, reading
-from talkhouse.user_files.tables import TABLES, check_names, names_of, open_tables, select_of
+from talkhouse.system.files import temporary_folder
+from talkhouse.user_files import (
+    TABLES,
+    Reader,
+    Rows,
+    UserFile,
+    check_names,
+    copy_files,
+    names_of,
+    open_tables,
+    readable,
+    reading,
+    select_of,
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,9 @@ def _files(workspace: ScoringWorkspace, task: ScoredTask, request: ScoreRequest)
     """Read the files that a user names, as a table or in the layout that they are in."""
     with temporary_folder() as folder:
         files = copy_files(request.paths, folder, request.limits)
-        layout = _layout(task, request, files)
+        layout = _layout_of(task, request, files[0]) if request.layout == AUTO else task.layout(request.layout)
+        if layout is not None and len(files) > 1:
+            raise UsageError("this layout is one file or folder", found=f"{len(request.paths)}", next_step="name one")
         too_large = "leave out columns that the task does not need, and score a split at a time"
         with reading(workspace.con, folder, request.limits, "predictions", too_large) as reader:
             if layout is None:
@@ -148,14 +161,6 @@ def _examples(
     named: Sequence[tuple[str | None, str | None]] = (),
 ) -> Examples:
     return create_examples(workspace, task, choose(workspace.con, task, request.filters, named))
-
-
-def _layout(task: ScoredTask, request: ScoreRequest, files: Sequence[UserFile]) -> LayoutQuery | None:
-    """Return the layout in which predictions come, None for tables; by the name of the file unless it is named."""
-    layout = _layout_of(task, request, files[0]) if request.layout == AUTO else task.layout(request.layout)
-    if layout is not None and len(files) > 1:
-        raise UsageError("this layout is one file or folder", found=f"{len(request.paths)}", next_step="name one")
-    return layout
 
 
 def _layout_of(task: ScoredTask, request: ScoreRequest, file: UserFile) -> LayoutQuery | None:

@@ -16,7 +16,7 @@ from talkhouse.queries.heads import Query, broken, line_of
 from talkhouse.queries.sql_errors import OF_THE_SQL, read_error
 from talkhouse.schema.errors import CatalogueError, UsageError
 from talkhouse.schema.sql import column_types, literal
-from talkhouse.user_files.copies import Rows, bounded
+from talkhouse.user_files import Rows, bounded
 
 ScoringTable = NewType("ScoringTable", str)
 """The name of a table of a workspace, as SQL writes it."""
@@ -71,14 +71,10 @@ class ScoringWorkspace:
         """
         table = self.create_arrow(name, pa.Table.from_batches([], rows.schema), columns)
         for batch in bounded(rows.batches, limits, partial(check_rows, most=most)):
-            self.insert_arrow(table, pa.Table.from_batches([batch]), columns)
+            self.con.register("arrow_rows", pa.Table.from_batches([batch]))
+            self.con.execute(f"insert into {table} select {columns} from arrow_rows")
+            self.con.unregister("arrow_rows")
         return table
-
-    def insert_arrow(self, table: ScoringTable, rows: pa.Table, columns: str = "*") -> None:
-        """Add Arrow's rows to a table."""
-        self.con.register("arrow_rows", rows)
-        self.con.execute(f"insert into {table} select {columns} from arrow_rows")
-        self.con.unregister("arrow_rows")
 
     def drop(self, tables: Iterable[ScoringTable]) -> None:
         """Drop tables that no step needs any more."""

@@ -29,7 +29,7 @@ from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
 from talkhouse.spark.sessions import check_installed, session
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 from talkhouse.translation.translated import LeftOutView, TranslatedViews, View, spark_type
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import SplitView, common_splits

@@ -61,7 +61,11 @@ def write_bundle(
 
     Raises UsageError for a path that can't be, CatalogueError for a declaration that does not fit the views.
     """
-    _check_output(con, output, force=force)
+    if output.suffix.lower() != ".zip":
+        raise UsageError(
+            "Superset imports a zip archive", where=output, next_step=f"name it {output.with_suffix('.zip').name}"
+        )
+    check_free(con, [output], force=force)
     _check_db_path(con, db_path)
     declared = Warehouse(con).query_files
     known = metrics(declared)
@@ -70,8 +74,10 @@ def write_bundle(
     present = [file for file in dashboards(declared) if file.folder not in absent]
     _check_declared(con, present, known, views, declared)
     wanted = [_with_choices(con, file, declared) for file in present]
+    built = _built(con)
     files = {
-        "metadata.yaml": _metadata(con),
+        # Without a type, so that Superset's import of dashboards and that of assets both take it.
+        "metadata.yaml": {"version": VERSION, "timestamp": built.isoformat() if built else None},
         f"databases/{_FOLDER}.yaml": database(db_path),
         **dict(_describe(con, wanted, known, views, declared, database_name(db_path))),
     }
@@ -136,14 +142,6 @@ def _describe(
         yield f"dashboards/{file.name}.yaml", dashboard(shown, file.name, above, names, of_series, name)
 
 
-def _check_output(con: duckdb.DuckDBPyConnection, output: Path, *, force: bool) -> None:
-    if output.suffix.lower() != ".zip":
-        raise UsageError(
-            "Superset imports a zip archive", where=output, next_step=f"name it {output.with_suffix('.zip').name}"
-        )
-    check_free(con, [output], force=force)
-
-
 def _check_db_path(con: duckdb.DuckDBPyConnection, path: PurePosixPath) -> None:
     if not path.is_absolute() or "?" in str(path):
         raise UsageError(
@@ -171,12 +169,6 @@ def _check_declared(
         for declared in file.dashboard.charts:
             with sql_of_chart(con.execute, declared, files):
                 con.execute(f"describe {chart_sql(declared, known.get(declared.view, {}))}").fetchall()
-
-
-def _metadata(con: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """Describe the file; without a type, so that Superset's import of dashboards and that of assets both take it."""
-    built = _built(con)
-    return {"version": VERSION, "timestamp": built.isoformat() if built else None}
 
 
 def _built(con: duckdb.DuckDBPyConnection) -> datetime | None:

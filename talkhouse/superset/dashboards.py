@@ -58,6 +58,7 @@ def dashboard(
 
     ``colours`` are those of the series by their names.
     """
+    described = [_declared(choice, declared.charts, columns, name, database) for choice in declared.filters]
     return {
         **_same("dashboard"),
         "dashboard_title": declared.title,
@@ -66,7 +67,7 @@ def dashboard(
         "position": _position(declared, name, text, database),
         "metadata": {
             **_same("metadata"),
-            "native_filter_configuration": _filters(declared.filters, declared.charts, columns, name, database),
+            "native_filter_configuration": [*_once(declared.charts, columns, name, database), *described],
             "label_colors": dict(colours),
         },
         "version": VERSION,
@@ -128,14 +129,6 @@ _ROOT = "ROOT_ID"
 
 ONCE = "Each turn once"
 """The title of the filter that leaves the default publication of each dialogue."""
-
-
-def _filters(
-    declared: Sequence[Filter], charts: Sequence[Chart], columns: _Columns, name: str, database: str
-) -> list[dict[str, Any]]:
-    """Describe the filters of a dashboard, the one for default publications before those that are declared."""
-    described = [_declared(choice, charts, columns, name, database) for choice in declared]
-    return [*_once(charts, columns, name, database), *described]
 
 
 def counted_once(charts: Sequence[Chart], columns: _Columns) -> list[Chart]:
@@ -200,12 +193,8 @@ def _height(code: str) -> int:
 
 
 def _sentence(found: FilledHeadline) -> str:
-    return " ".join(["".join(_parts(found)), *_place(found)])
-
-
-def _parts(found: FilledHeadline) -> Iterator[str]:
-    for part, is_value in found.parts:
-        yield f"**{plain(part)}**" if is_value else plain(part)
+    parts = (f"**{plain(part)}**" if is_value else plain(part) for part, is_value in found.parts)
+    return " ".join(["".join(parts), *_place(found)])
 
 
 def _place(found: FilledHeadline) -> Iterator[str]:

@@ -11,8 +11,7 @@ import duckdb
 
 from talkhouse.schema.errors import FULL, OutputFailed, UsageError, error_text
 from talkhouse.system import ctrl_c
-from talkhouse.system.files import Taken, locked
-from talkhouse.system.folders import delete_folder, new_folder, target_of
+from talkhouse.system.files import Taken, delete_folder, locked, new_folder, target_of
 
 _PART_FOLDER = ".talkhouse.part"
 

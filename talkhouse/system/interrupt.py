@@ -75,14 +75,11 @@ class _Parent:
         if select.select([self._line], [], [], _TICK)[0]:
             with suppress(ConnectionResetError):
                 if self._line.recv(1):
-                    self._start_clock()
+                    if self._seconds is not None:
+                        self._end = time.monotonic() + self._seconds + _GRACE
                     return True
             return False
         return True
-
-    def _start_clock(self) -> None:
-        if self._seconds is not None:
-            self._end = time.monotonic() + self._seconds + _GRACE
 
     def _pass_on(self, *_: object) -> None:
         self._is_interrupted = True

@@ -17,7 +17,7 @@ from talkhouse.ingest.files.skipped import DECLARATION
 from talkhouse.ingest.outcomes import Loaded, LoadedBatch, Outcome, ReaderFinding, Rejected, Unrecognised
 from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import all_corpora, folder_of, pick, rules_of, sample_of
-from talkhouse.ingest.registry.toml_corpora import is_declared
+from talkhouse.ingest.registry.origins import is_declared
 from talkhouse.ingest.sources import opened
 from talkhouse.load.request import QuarantineLimit
 from talkhouse.load.run import build

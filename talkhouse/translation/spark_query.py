@@ -24,7 +24,11 @@ _Column = tuple[str, str]
 def translated(sql: str, called: Iterable[Query], columns: Iterable[_Column]) -> Outcome:
     """Translate the query of a view, or say why that can't be done; ``called``: the macros that it calls."""
     try:
-        return _translated(sql, called, columns)
+        types = {name: _spark_type(name, type_) for name, type_ in columns}
+        tree = without_macros(parsed(sql), macros(called))
+        reads = sorted({f"{table.db}.{table.name}" for table in tree.find_all(exp.Table) if table.db})
+        tree, rules = ruled(tree)
+        return Translated(spark_sql(_with_types(tree, types)), rules, reads)
     except NotPortable as error:
         reason = str(error)
     except ParseError as error:
@@ -32,14 +36,6 @@ def translated(sql: str, called: Iterable[Query], columns: Iterable[_Column]) ->
     except (SqlglotError, ValueError, RecursionError) as error:
         reason = f"sqlglot can't translate it: {' '.join(str(error).split()) or type(error).__name__}"
     return NotTranslated(f"can't be translated: {reason}")
-
-
-def _translated(sql: str, called: Iterable[Query], columns: Iterable[_Column]) -> Translated:
-    types = {name: _spark_type(name, type_) for name, type_ in columns}
-    tree = without_macros(parsed(sql), macros(called))
-    reads = sorted({f"{table.db}.{table.name}" for table in tree.find_all(exp.Table) if table.db})
-    tree, rules = ruled(tree)
-    return Translated(spark_sql(_with_types(tree, types)), rules, reads)
 
 
 def _spark_type(column: str, type_: str) -> str:

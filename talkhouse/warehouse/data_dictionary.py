@@ -18,18 +18,8 @@ from talkhouse.schema.tables import metadata, qualified
 from talkhouse.warehouse.relations import columns_of_each
 
 TABLES = (
-    *(
-        "corpora",
-        "corpus_terms",
-        "releases",
-        "dialogues",
-        "records",
-        "examples",
-        "speakers",
-        "participants",
-        "turns",
-        "turn_speakers",
-    ),
+    *("corpora", "corpus_terms", "releases", "dialogues", "records", "examples"),
+    *("speakers", "participants", "turns", "turn_speakers"),
     *("parts", "personas", "persona_uses", "images", "annotations", "schemes", "labels", "candidates", "texts"),
 )
 """The tables of ``main`` in the order in which they are explained."""

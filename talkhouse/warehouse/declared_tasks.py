@@ -77,20 +77,23 @@ def dashboard_text(declaration: Declaration) -> str:
     of_corpus = f"corpus_id = {literal(declaration.corpus_id)}"
     for chart in charts:
         chart["where"] = " and ".join([of_corpus, *([chart["where"]] if chart.get("where") else [])])
-    filters = [_choice(name, of_corpus) for name in ("Release", "Split")]
+    filters = [
+        {"title": name, "column": name.lower(), "view": "subsets", "where": of_corpus} for name in ("Release", "Split")
+    ]
     description = " ".join(
         [one_line(declaration.description), "In charts by split, a dialogue counts once in each that has it."]
     )
     return toml_text({"title": title, "description": description.strip(), "filters": filters, "charts": charts})
 
 
-def _choice(title: str, where: str) -> _Table:
-    return {"title": title, "column": title.lower(), "view": "subsets", "where": where}
-
-
 def _shared(declaration: Declaration) -> list[_Table]:
     """Return the charts of every corpus that has what they are about."""
-    has = _has(declaration)
+    has = {
+        "tasks": bool(declaration.tasks),
+        "label tasks": any(task.kind in ("turn_label", "dialogue_label") for task in declaration.tasks),
+        "schemes": bool(declaration.annotations),
+        "several annotators": any(map(_has_several_annotators, declaration.annotations)),
+    }
     charts = tomllib.loads((_TEMPLATES / "dashboard.toml").read_text(encoding="utf-8"))["charts"]
     return [chart for chart in charts if has.get(chart.pop("only", ""), True)]
 
@@ -147,16 +150,6 @@ def _of_each_grain(chart: _Table) -> Iterator[_Table]:
     for grain, needed in _GRAINS.items():
         title = chart["title"].replace("{grain}", grain)
         yield chart | {"title": title, "grain": grain, "needs": {**chart.get("needs", {}), chart["x"]: needed}}
-
-
-def _has(declaration: Declaration) -> dict[str, bool]:
-    """Return whether the declaration has something, by the word for it in the charts that need it."""
-    return {
-        "tasks": bool(declaration.tasks),
-        "label tasks": any(task.kind in ("turn_label", "dialogue_label") for task in declaration.tasks),
-        "schemes": bool(declaration.annotations),
-        "several annotators": any(map(_has_several_annotators, declaration.annotations)),
-    }
 
 
 def _labels(declaration: Declaration, entry: Annotations) -> _Table:

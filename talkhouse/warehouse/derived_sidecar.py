@@ -15,7 +15,7 @@ from talkhouse.schema.errors import SchemaMismatch, UsageError
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import identifier, literal
 from talkhouse.schema.warehouse import STORAGE_VERSION
-from talkhouse.system.folders import target_of
+from talkhouse.system.files import target_of
 from talkhouse.warehouse import sidecar
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.opened import Warehouse

@@ -10,8 +10,7 @@ import duckdb
 
 from talkhouse.ingest.corpus import Corpus
 from talkhouse.ingest.registry import queries_of
-from talkhouse.ingest.registry.origins import CorpusOrigin
-from talkhouse.ingest.registry.toml_corpora import DeclaredFolder
+from talkhouse.ingest.registry.origins import CorpusOrigin, DeclaredFolder
 from talkhouse.queries.files import Files, QueryFile, files_of, own_files
 from talkhouse.schema.sql import insert, quoted
 from talkhouse.settings import corpus_folders
@@ -27,8 +26,10 @@ def files(con: duckdb.DuckDBPyConnection, database: str) -> Files:
     stored = brought(con, database)
     if not corpus_folders():
         return (*own_files(), *stored)
-    from talkhouse.ingest.registry.origins import folders_in  # most commands need nothing of ingest
-    from talkhouse.ingest.registry.toml_corpora import DeclaredFolder
+    from talkhouse.ingest.registry.origins import (
+        DeclaredFolder,
+        folders_in,  # most commands need nothing of ingest
+    )
 
     there = {name for (name,) in con.execute(f"select corpus_id from {quoted(database)}.main.corpora").fetchall()}
     named = {folder.corpus_id: folder for root in corpus_folders() for folder in folders_in(root)}

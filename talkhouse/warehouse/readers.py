@@ -15,7 +15,7 @@ from talkhouse.ingest.corpus import Corpus, Source
 from talkhouse.ingest.declared.declaration.model import FORMATS_VERSION
 from talkhouse.ingest.files.archives import unpacked
 from talkhouse.ingest.loading.vocabulary import is_declared
-from talkhouse.ingest.registry.toml_corpora import KeptDeclaration
+from talkhouse.ingest.registry.origins import KeptDeclaration
 from talkhouse.schema.errors import RegistryError
 from talkhouse.schema.sql import quoted
 

@@ -19,7 +19,7 @@ from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.load.request import QuarantineLimit
 from talkhouse.load.run import BuildResult, build
-from talkhouse.new_corpus.new_corpus import Like
+from talkhouse.new_corpus import Like
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.queries.files import DEFAULT_ROOT as QUERIES
 from talkhouse.restore.raw_record import raw

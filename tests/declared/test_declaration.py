@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from talkhouse.ingest.declared.declaration import LARGEST, from_options, of_folder, read_declaration
-from talkhouse.ingest.declared.declaration.forms import FORMS
+from talkhouse.ingest.declared.declaration.keys import FORMS
 from talkhouse.ingest.declared.declaration.model import Declaration, Files, matches, pattern_problem, which
 from talkhouse.ingest.declared.declaration.toml_text import toml_text
 from talkhouse.schema.errors import RegistryError, UsageError

@@ -12,9 +12,7 @@ import pytest
 
 from docs.corpus_toml import EXAMPLES, REFUSED, corpus_toml_page, example_of, examples, refusal
 from talkhouse.ingest.declared.declaration import read_declaration
-from talkhouse.ingest.declared.declaration.forms import FORMS
-from talkhouse.ingest.declared.declaration.json_schema import json_schema, schema_text
-from talkhouse.ingest.declared.declaration.keys import known_tables
+from talkhouse.ingest.declared.declaration.keys import FORMS, json_schema, known_tables, schema_text
 from talkhouse.ingest.declared.declaration.toml_text import toml_text
 from talkhouse.schema.errors import RegistryError
 from tests.declared.test_declaration import MISTAKES

@@ -20,7 +20,7 @@ from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import NotAWarehouse, TalkhouseError, UsageError, WarehouseLocked
 from talkhouse.superset.bundle import database as superset_database
 from talkhouse.system.atomic_output import atomic_file, atomic_folder
-from talkhouse.system.folders import target_of, temporary_folder
+from talkhouse.system.files import target_of, temporary_folder
 
 OTHER = 65534
 

@@ -1,10 +1,9 @@
 """Blended Skill Talk: people talk in pairs, one of them guided by the suggestions of three models."""
 
-from talkhouse.ingest.about import about
 from talkhouse.ingest.corpora.blended_skill_talk.format import SPLITS
 from talkhouse.ingest.corpora.blended_skill_talk.read import read
 from talkhouse.ingest.corpora.blended_skill_talk.write import write, write_record
-from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.corpus import Corpus, about
 
 CORPUS = Corpus(
     id="blended_skill_talk",

@@ -1,10 +1,9 @@
 """DBDC3: human-bot dialogues; about 30 annotators say of each system turn whether the dialogue broke down."""
 
-from talkhouse.ingest.about import about
 from talkhouse.ingest.corpora.dbdc3.format import SPLITS
 from talkhouse.ingest.corpora.dbdc3.read import read
 from talkhouse.ingest.corpora.dbdc3.write import write_record
-from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.corpus import Corpus, about
 from talkhouse.ingest.stored_record import whole_files
 
 CORPUS = Corpus(

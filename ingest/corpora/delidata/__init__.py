@@ -1,9 +1,8 @@
 """DeliData: groups of people solve a card puzzle in a chat; messages are labelled by what they do for deliberation."""
 
-from talkhouse.ingest.about import about
 from talkhouse.ingest.corpora.delidata.read import read
 from talkhouse.ingest.corpora.delidata.write import write_record
-from talkhouse.ingest.corpus import Corpus
+from talkhouse.ingest.corpus import Corpus, about
 from talkhouse.ingest.stored_record import whole_files
 
 CORPUS = Corpus(

@@ -8,8 +8,7 @@ from typing import Any
 
 from talkhouse.ingest.contract.definition import id_problem
 from talkhouse.ingest.declared.declaration import cells
-from talkhouse.ingest.declared.declaration.forms import FORMS, check_tables
-from talkhouse.ingest.declared.declaration.keys import known_tables
+from talkhouse.ingest.declared.declaration.keys import FIELDS, FORMS, OTHER_TABLES, fitting_keys, known_tables
 from talkhouse.ingest.declared.declaration.label_tables import annotations_of, charts_of, tasks_of
 from talkhouse.ingest.declared.declaration.model import EVERYTHING, Declaration, Format
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
@@ -67,7 +66,7 @@ def declaration_of(
     facts = facts_of(whole)
     format_: Format = facts["format"]
     form = FORMS[format_]
-    check_tables(whole, format_)
+    _check_tables(whole, format_)
     fields = fields_of(whole, format_)
     files, splits = files_of(whole), splits_of(whole)
     annotations = annotations_of(whole, format_, files)
@@ -95,6 +94,19 @@ def declaration_of(
         charts=charts_of(whole),
         folder=folder,
     )
+
+
+def _check_tables(whole: DeclarationTable, format_: Format) -> None:
+    """Refuse a table that means nothing in a format."""
+    for name in (*FIELDS, *OTHER_TABLES):
+        if name in whole and fitting_keys(name, format_) is None:
+            fitting = [other for other in FORMS if fitting_keys(name, other) is not None]
+            whole.fail(
+                name,
+                f"[{name}] means nothing in format = {format_!r}",
+                expected=f"it is for {', '.join(fitting)}",
+                next_step="remove the table, or check the format",
+            )
 
 
 def _too_long(place: str) -> RegistryError:

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from talkhouse.ingest.declared.declaration.forms import Form
-from talkhouse.ingest.declared.declaration.keys import known_tables
+from talkhouse.ingest.declared.declaration.keys import LONGEST_REGEX, Form, known_tables
 from talkhouse.ingest.declared.declaration.model import REVERSED, Dialect, Lines
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, shown
 
@@ -140,7 +139,6 @@ def _is_sign(text: str) -> bool:
     return len(text) == 1 and text.isascii() and (text.isprintable() or text == "\t")
 
 
-LONGEST_REGEX = 1_000
 _TIMES = 5
 """A pattern that is so often in another may be no larger than Rust allows, 10 MB: that bounds its states."""
 

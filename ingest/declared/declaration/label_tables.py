@@ -5,14 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from talkhouse.ingest.contract.definition import STANDARD_SPLITS
-from talkhouse.ingest.declared.declaration.forms import FORMS, Form, fitting_keys
-from talkhouse.ingest.declared.declaration.keys import known_tables
+from talkhouse.ingest.declared.declaration.keys import FORMS, LONGEST_NAME, Form, fitting_keys, known_tables
 from talkhouse.ingest.declared.declaration.model import Annotations, DeclaredChart, DeclaredTask, Files, Format, matches
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of
 from talkhouse.schema.contents import ID
-
-LONGEST_NAME = 40
-"""Letters of the name of a scheme or task, which is part of names in databases."""
 
 _PATHS = ("label", "value", "annotator", "skip", "start", "end")
 _MAY_BE_ALL = ("label", "value", "annotator")

@@ -8,8 +8,7 @@ from typing import Any
 from talkhouse.ingest.contract.definition import ADDRESS, LANGUAGE, STANDARD_SPLITS
 from talkhouse.ingest.declared.declaration import model
 from talkhouse.ingest.declared.declaration.answers import OF_ANSWERS, answers_of, zipped_of
-from talkhouse.ingest.declared.declaration.forms import ALPACA, FIELDS, FORMS, PAIR_ROLES, Form
-from talkhouse.ingest.declared.declaration.keys import head_keys, known_tables
+from talkhouse.ingest.declared.declaration.keys import ALPACA, FIELDS, FORMS, PAIR_ROLES, Form, head_keys, known_tables
 from talkhouse.ingest.declared.declaration.table import DeclarationTable, one_of, read_path
 
 

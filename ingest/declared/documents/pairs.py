@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from talkhouse.ingest.declared import shapes as json_shapes
-from talkhouse.ingest.declared.declaration.forms import PAIR_ROLES
+from talkhouse.ingest.declared.declaration.keys import PAIR_ROLES
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
 from talkhouse.ingest.declared.documents.document_format import FallbackReaders, has_fallbacks
 from talkhouse.ingest.declared.documents.messages import CHAT, SYSTEM, items_of, read_system, required

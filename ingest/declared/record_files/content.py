@@ -307,6 +307,20 @@ def gaps_of(layout: Mapping[str, Raw]) -> Iterator[bytes]:
         yield LINE_END.encode()
 
 
+class SeparatedRecords(RecordFile):
+    """A file of text on its way in: its content, and the gaps between its records."""
+
+    def __init__(self, content: FileContent) -> None:
+        self._content = content
+        self._gaps = Gaps()
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """Blank lines and line ends that are not the ordinary ones."""
+        layout = self._content.layout() | self._gaps.layout()
+        return {"layout": layout} if layout else {}
+
+
 _PIECE = 1_000_000
 
 

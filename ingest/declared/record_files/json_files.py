@@ -31,14 +31,12 @@ class _Piece(NamedTuple):
     """What is left of the path to go down inside of it."""
 
 
-class JsonDocument(record_content.RecordFile):
+class JsonDocument(record_content.SeparatedRecords):
     """A JSON document on its way in. Memory: the file."""
 
     def __init__(self, content: record_content.FileContent, form: RecordForm) -> None:
-        self._content = content
+        super().__init__(content)
         self._form = form
-        self._gaps = record_content.Gaps()
-        """What stands between records further inside."""
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -203,19 +201,8 @@ def _document(form: str, records: Iterable[record_content.WrittenRecord]) -> Ite
 _BLANKS = b" \t\r\n"
 
 
-class JsonLines(record_content.RecordFile):
+class JsonLines(record_content.SeparatedRecords):
     """A file of JSON Lines on its way in, line by line."""
-
-    def __init__(self, content: record_content.FileContent) -> None:
-        self._content = content
-        self._gaps = record_content.Gaps()
-        self._records = 0
-
-    @property
-    def envelope(self) -> dict[str, Any]:
-        """Blank lines and line ends that are not the ordinary ones."""
-        layout = self._content.layout() | self._gaps.layout()
-        return {"layout": layout} if layout else {}
 
     def check(self, record: record_content.RawRecord) -> record_content.RawRecord | record_content.BadRawRecord:
         """Check a line."""

@@ -24,22 +24,15 @@ from talkhouse.ingest.outcomes import ReaderFinding
 _BLANKS = b" \t\r\n"
 
 
-class TextRecords(record_content.RecordFile):
+class TextRecords(record_content.SeparatedRecords):
     """A text file on its way in; what stands between its records, and its last line end, are no part of them."""
 
     def __init__(self, content: record_content.FileContent, form: RecordForm) -> None:
         """``form``: what a record is; BadRecord GF-14 for members, which a text has none of."""
         if form == "member":
             raise BadRecord("GF-14", 'a text, which has no members: record = "$" takes the file as a record')
-        self._content = content
+        super().__init__(content)
         self._form = form
-        self._gaps = record_content.Gaps()
-
-    @property
-    def envelope(self) -> dict[str, Any]:
-        """Blank lines and line ends that are not the ordinary ones."""
-        layout = self._content.layout() | self._gaps.layout()
-        return {"layout": layout} if layout else {}
 
     def check(self, record: record_content.RawRecord) -> record_content.RawRecord | record_content.BadRawRecord:
         """Return a text as it is; one that is not UTF-8 is bad, and has no JSON."""

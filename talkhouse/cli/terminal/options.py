@@ -3,15 +3,16 @@
 import errno
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from talkhouse.api import opening
+from talkhouse.api.options import to_read, to_write
 from talkhouse.cli.terminal import completion
 from talkhouse.cli.terminal.console import reader_has_left
 from talkhouse.ingest.files.limits import LINKS_OPTION, described
@@ -125,7 +126,7 @@ class OneOf(click.Choice[Any]):
 
 def _read(_: click.Context, __: click.Parameter, db: Path | None) -> Path | None:
     """Return the warehouse that is to be read, of a release the file that it is checked out to."""
-    return opening.to_read(db)
+    return to_read(db)
 
 
 def read_all(context: click.Context, parameter: click.Parameter, warehouses: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -143,7 +144,7 @@ db = path(
 written_db = path(
     "--db",
     metavar="FILE",
-    callback=lambda _, __, db: opening.to_write(db),
+    callback=lambda _, __, db: to_write(db),
     help="The warehouse. Default: $TALKHOUSE_DB, then talkhouse.duckdb in this folder.",
 )
 data = path(
@@ -286,8 +287,19 @@ model = click.option(
 as_json = flag("--json", "as_json", help="Print JSON for programs.")
 
 
-def check_absent(options: Mapping[str, object], problem: str, command: str) -> None:
-    """Raise UsageError for the first option that was given; one that was not is None, False or empty."""
-    for option, value in options.items():
-        if value is not None and value is not False and value != ():
-            raise UsageError(f"{option} {problem}", next_step=f"see: talkhouse {command} --help")
+def check_absent(names: Iterable[str], problem: str) -> None:
+    """Raise UsageError for the first of these options and arguments that the user has given to the command."""
+    context = click.get_current_context()
+    known = {name: parameter for parameter in context.command.params for name in parameter.opts}
+    known |= {parameter.human_readable_name.strip("[]."): parameter for parameter in context.command.params}
+    for name in names:
+        if _is_given(context, known[name]):
+            raise UsageError(f"{name} {problem}", next_step=f"see: {context.command_path} --help")
+
+
+def _is_given(context: click.Context, parameter: click.Parameter) -> bool:
+    value = context.params[str(parameter.name)]
+    if isinstance(parameter, click.Option) and parameter.is_flag:  # several may set one value
+        return bool(value == parameter.flag_value)
+    is_typed = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    return is_typed and value is not None and value != ()

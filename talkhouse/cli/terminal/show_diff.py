@@ -106,11 +106,7 @@ def _row(row: "Change") -> "Iterator[Text]":
         elif (runs := sentences.marked(row, column, old, new)) is not None:
             yield _marked(line, runs)
         else:
-            yield line.append(_both(old, new))
-
-
-def _both(old: str | None, new: str | None) -> str:
-    return f"{'(null)' if old is None else _cut(old)} -> {'(null)' if new is None else _cut(new)}"
+            yield line.append(f"{'(null)' if old is None else _cut(old)} -> {'(null)' if new is None else _cut(new)}")
 
 
 def _cut(text: str | None, longest: int = _LONGEST) -> str:

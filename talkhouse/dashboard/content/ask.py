@@ -184,7 +184,8 @@ def _draw_filters(opened: ServedWarehouse, asked: _Asked, chart: Chart, view: _V
         offered.append(_OfferedFilter("release", "In", _DEFAULT_PUBLICATION, known))
     for name in dict.fromkeys((*_FILTERS, *asked.metric.within)):
         if name in view.values.keys() - {"release", *chart.columns}:
-            values = _called(opened, name, view.values[name])
+            titles = dict(opened.rows(_CORPORA).iter_rows()) if name == "corpus_id" else {}
+            values = {visible(titles.get(value, value)): value for value in view.values[name]}
             offered.append(_OfferedFilter(name, title(name), "All", values))
     drawn = [item for item in offered if len(item.values) > 1]
     choices: dict[str, list[str]] = {}
@@ -195,12 +196,6 @@ def _draw_filters(opened: ServedWarehouse, asked: _Asked, chart: Chart, view: _V
         if chosen in values:
             choices[name] = [values[chosen]]
     return choices
-
-
-def _called(opened: ServedWarehouse, column: str, values: list[str]) -> dict[str, str]:
-    """Return the values of a column by their labels: corpora by their titles."""
-    titles = dict(opened.rows(_CORPORA).iter_rows()) if column == "corpus_id" else {}
-    return {visible(titles.get(value, value)): value for value in values}
 
 
 def _draw_answer(opened: ServedWarehouse, asked: _Asked, chart: Chart, choices: Choices, view: _View) -> None:

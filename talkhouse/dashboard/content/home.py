@@ -48,7 +48,10 @@ def page() -> None:
     """Draw the contents of the warehouse."""
     st.title("Talkhouse", anchor=False)
     opened = warehouse.current()
-    _draw_build(opened)
+    for build in opened.rows(_BUILD).to_dicts():
+        load = f"build {build['load_id']}, {build['finished_at']:%d %B %Y, %H:%M} UTC, from {build['source']}"
+        by = f"Talkhouse {build['talkhouse_version']}, schema {build['schema_revision']}"
+        st.caption(plain(f"{opened.version.path.name}: {load} ({by})"))
     corpora = opened.rows_of_pages(warehouse.CORPORA).to_dicts()
     with opened.connection() as con:
         cited = bibtex_of(Warehouse(con).corpora)
@@ -70,13 +73,6 @@ def page() -> None:
         opened, {title: f"select sum({name}) as {name}\nfrom bi.corpora" for title, name in _COUNTERS.items()}
     )
     _draw_corpora(opened, corpora, cited)
-
-
-def _draw_build(opened: warehouse.ServedWarehouse) -> None:
-    for build in opened.rows(_BUILD).to_dicts():
-        load = f"build {build['load_id']}, {build['finished_at']:%d %B %Y, %H:%M} UTC, from {build['source']}"
-        by = f"Talkhouse {build['talkhouse_version']}, schema {build['schema_revision']}"
-        st.caption(plain(f"{opened.version.path.name}: {load} ({by})"))
 
 
 def _draw_corpora(opened: warehouse.ServedWarehouse, corpora: list[dict[str, Any]], cited: Mapping[str, str]) -> None:

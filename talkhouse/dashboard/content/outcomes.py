@@ -160,7 +160,12 @@ def _draw(opened: ServedWarehouse, shown: ShownOutcomes, *, has_links: bool) -> 
         st.info("No example is of a dialogue that begins on these days.")
         return
     with place:
-        _draw_counts(shown, choices, has_links=has_links)
+        facets = [*shown.facets[1:], shown.facets[0]]
+        titles = [facet.title for facet in facets]
+        tabs = ErrorsState.choose(lambda _, options, **how: st.tabs(options, **how), "count", "", titles, titles[0])
+        for facet, tab in zip(facets, tabs, strict=True):
+            with tab:
+                _draw_table(shown, facet, choices, has_links=has_links)
     rows = outcomes.ordered(shown, outcomes.chosen(shown, choices), order)
     st.header("Examples", anchor=False)
     if rows.is_empty():
@@ -208,16 +213,6 @@ _WIDTH = 195
 
 _MOST_VALUES = 12
 """Values of a facet that are counted in a table."""
-
-
-def _draw_counts(shown: ShownOutcomes, choices: Mapping[str, str], *, has_links: bool) -> None:
-    """Draw a table for each facet: how often each system is right, among the examples that the other facets leave."""
-    facets = [*shown.facets[1:], shown.facets[0]]
-    titles = [facet.title for facet in facets]
-    tabs = ErrorsState.choose(lambda _, options, **how: st.tabs(options, **how), "count", "", titles, titles[0])
-    for facet, tab in zip(facets, tabs, strict=True):
-        with tab:
-            _draw_table(shown, facet, choices, has_links=has_links)
 
 
 def _draw_table(shown: ShownOutcomes, facet: OutcomeFacet, choices: Mapping[str, str], *, has_links: bool) -> None:

@@ -10,7 +10,7 @@ from talkhouse.dashboard import links, warehouse
 from talkhouse.dashboard.tables import counted
 from talkhouse.dashboard.text import linked, plain
 from talkhouse.escaping import visible
-from talkhouse.profile.profile import CheckResult, Profile, profile, profiled
+from talkhouse.profile import CheckResult, Profile, profile, profiled
 from talkhouse.warehouse.opened import Warehouse
 
 _SECONDS = 300

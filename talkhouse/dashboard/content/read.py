@@ -11,12 +11,12 @@ import streamlit as st
 from talkhouse.citation.formats import bibtex
 from talkhouse.citation.work import Citation
 from talkhouse.dashboard import links, reading, warehouse
+from talkhouse.dashboard.content.notes import by_turn, draw_gone, draw_note_on_turn, draw_note_on_whole, notes_on
 from talkhouse.dashboard.links import arrival_html
 from talkhouse.dashboard.reading.conversation_display import draw_declared
 from talkhouse.dashboard.reading.listing import draw_list
 from talkhouse.dashboard.reading.selection import ReadState, rows
 from talkhouse.dashboard.reading.talk import DialogueReading, Matches, talk_html
-from talkhouse.dashboard.reading.turn_notes import by_turn, draw_gone, draw_note_on_turn, draw_note_on_whole, notes_on
 from talkhouse.dashboard.text import facts, html, plain, tag, text
 from talkhouse.dashboard.warehouse import ONE_READS, ServedWarehouse, Version
 from talkhouse.dialogues.dialogue import of_default, show

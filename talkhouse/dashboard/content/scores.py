@@ -66,7 +66,9 @@ def page() -> None:
     row = known[name]
     st.caption(plain(row["comment"] or ""))
     relation = f"{quoted(row['schema'])}.{quoted(row['name'])}"
-    rows, count = _read(relation)
+    with _connection() as con:
+        ((count,),) = con.execute(f"select count(*) from {relation}").fetchall()
+        rows = tables.read(_written(con, relation, TEXTS, SHOWN))
     tables.draw(rows)
     st.caption(
         tables.counted(count) + (f", of which the first {rows.height:,} are shown." if count > rows.height else ".")
@@ -209,13 +211,6 @@ def _value(metric: dict[str, Any]) -> str:
 def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
     with warehouse.beside(path(), files.connect) as con:
         yield con
-
-
-def _read(relation: str) -> tuple[tables.ConsoleTable, int]:
-    """Return the first rows of a table, and its number of rows."""
-    with _connection() as con:
-        (count,) = con.execute(f"select count(*) from {relation}").fetchall()[0]
-        return tables.read(_written(con, relation, TEXTS, SHOWN)), count
 
 
 def _csv(relation: str) -> bytes:

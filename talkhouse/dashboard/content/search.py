@@ -9,8 +9,7 @@ import streamlit as st
 
 from talkhouse.dashboard import download, links, reading, warehouse
 from talkhouse.dashboard.content import read
-from talkhouse.dashboard.days import RangedState
-from talkhouse.dashboard.page_state import FacetedState
+from talkhouse.dashboard.page_state import FacetedState, RangedState
 from talkhouse.dashboard.text import facts, html, plain, snippet, tag, who
 from talkhouse.dashboard.turn_map import colours_by, draw_map
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
@@ -26,7 +25,7 @@ from talkhouse.search.text_model import TextModel, open_model
 from talkhouse.search.turn_vectors import VECTORS
 from talkhouse.search.user_vectors import Turn
 from talkhouse.settings import text_model
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 from talkhouse.warehouse.build_facts import fingerprint
 from talkhouse.warehouse.derived_sidecar import FileBeside
 

@@ -25,7 +25,7 @@ from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.sql import quoted, reserved_words
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.toml_files import toml_of
-from talkhouse.system.folders import temporary_folder
+from talkhouse.system.files import temporary_folder
 from talkhouse.warehouse.relations import columns_of, relations
 
 SECONDS = 30
@@ -88,7 +88,9 @@ def _draw_query(opened: ServedWarehouse) -> str:
     query, is_asked = draw_editor(opened)
     if is_asked:
         st.session_state.pop(_RESULT, None)
-        _remember(query)
+        if query.strip():
+            before = [other for other in st.session_state.get(_LAST, []) if other != query]
+            st.session_state[_LAST] = [query, *before][:_MOST_LAST]
         place = st.empty()
         with place.container(horizontal=True, vertical_alignment="center"):
             st.session_state[_RESULT] = result = _run(query)
@@ -108,12 +110,6 @@ def _draw_last() -> None:
         for index, query in enumerate(last):
             shown = plain(" ".join(query.split())[:_TITLE])
             st.button(shown, on_click=put_into_editor, args=(query,), type="tertiary", key=f"last_{index}")
-
-
-def _remember(query: str) -> None:
-    if query.strip():
-        before = [other for other in st.session_state.get(_LAST, []) if other != query]
-        st.session_state[_LAST] = [query, *before][:_MOST_LAST]
 
 
 def _run(query: str) -> _Result:
@@ -147,7 +143,10 @@ def _draw_result(result: _Result) -> None:
     if result.rows is None:
         errors.show(result.error, "The query has no result.")
         return
-    kind = _draw_choice()
+    chosen = st.segmented_control(
+        "As", list(KINDS), default="Table", required=True, key="as", bind="query-params", on_change=_choose
+    )
+    kind = KINDS[chosen or "Table"]
     if kind:
         _draw_chart_of(result.rows, kind)
     else:
@@ -225,14 +224,6 @@ def first_offer(table: ConsoleTable) -> Offer:
     if all(value is not None and _TIME.fullmatch(value) for value in names[x]):
         return Offer("Lines", x, by)
     return Offer("Bars", x, by) if names.height <= _MOST_BARS else Offer()
-
-
-def _draw_choice() -> ChartKind | None:
-    """Draw the choice of how rows are shown; None is a table."""
-    chosen = st.segmented_control(
-        "As", list(KINDS), default="Table", required=True, key="as", bind="query-params", on_change=_choose
-    )
-    return KINDS[chosen or "Table"]
 
 
 def _choose() -> None:

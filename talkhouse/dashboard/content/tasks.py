@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from talkhouse.dashboard import download, links, overlap, task_table, warehouse
+from talkhouse.dashboard import download, links, overlap, warehouse
 from talkhouse.dashboard.examples import (
     Choice,
     ExampleTask,
     Size,
     TaskColumn,
+    draw_examples,
     example,
     find_task,
     label_counts,
@@ -50,7 +51,7 @@ def page() -> None:
         return
     shown = st.segmented_control("Show", _SHOWN, default=_SHOWN[0], required=True, key="task_show", bind="query-params")
     if shown == "Table":
-        task_table.draw(opened, chosen, choice, of, count)
+        draw_examples(opened, chosen, choice, of, count)
         download.draw(*_rows(chosen, choice, opened))
         return
     position = _position(count)
@@ -184,7 +185,7 @@ _TAG = '<span class="tag">gold</span>'
 
 def example_html(task: ExampleTask, row: Mapping[str, Any], meanings: Mapping[str, str]) -> str:
     """Return an example; ``meanings``: label -> its meaning, if declared."""
-    parallel = [column for column in task.columns if _is_candidates(column)]
+    parallel = [column for column in task.columns if "candidate" in column.name and column.type.endswith("[]")]
     if len({None if row[column.name] is None else len(row[column.name]) for column in parallel}) > 1:
         parallel = parallel[:1]
     lines = []
@@ -204,10 +205,6 @@ def example_html(task: ExampleTask, row: Mapping[str, Any], meanings: Mapping[st
         if column.is_about_place
     )
     return f'{_STYLE}<div class="example">{"".join(lines)}<div class="places">{places}</div></div>'
-
-
-def _is_candidates(column: TaskColumn) -> bool:
-    return "candidate" in column.name and column.type.endswith("[]")
 
 
 def _is_answer(task: ExampleTask, column: TaskColumn) -> bool:

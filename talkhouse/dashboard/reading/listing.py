@@ -147,7 +147,11 @@ def _draw_ids(here: st.Page, opened: ServedWarehouse, state: ReadState) -> None:
 
 def _draw_page(here: st.Page, opened: ServedWarehouse, state: ReadState, number: int) -> None:
     if not number:
-        _draw_nothing(state)
+        if state.choices or state.text or state.days:
+            message = "No dialogue matches. Remove a filter, or search for another text."
+        else:
+            message = "The warehouse has no dialogues yet. Build it with: talkhouse build"
+        st.info(message, icon=":material/search_off:")
         return
     pages = -(-number // SIZE)
     state = state.shown(page=min(state.page, pages))
@@ -174,14 +178,6 @@ def _files(selection: ConversationSelection) -> Iterator[download.DownloadFile]:
     yield download.DownloadFile("dialogues", "main.dialogues", title="Ids", where=where, columns="dialogue_id")
     yield download.DownloadFile("label-studio", "main.dialogues", title="Label Studio", where=where, tool="labelstudio")
     yield download.DownloadFile("argilla", "main.dialogues", title="Argilla", where=where, tool="argilla")
-
-
-def _draw_nothing(state: ReadState) -> None:
-    if state.choices or state.text or state.days:
-        message = "No dialogue matches. Remove a filter, or search for another text."
-    else:
-        message = "The warehouse has no dialogues yet. Build it with: talkhouse build"
-    st.info(message, icon=":material/search_off:")
 
 
 def _turns(opened: ServedWarehouse, state: ReadState, found: list[dict[str, Any]]) -> dict[str, list[Hit]]:

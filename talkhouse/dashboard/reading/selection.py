@@ -12,8 +12,7 @@ import streamlit as st
 
 from talkhouse.charts.fields import frame
 from talkhouse.dashboard import links
-from talkhouse.dashboard.days import STARTS, RangedState, conditions
-from talkhouse.dashboard.page_state import FacetedState
+from talkhouse.dashboard.page_state import STARTS, FacetedState, RangedState, conditions
 from talkhouse.dashboard.warehouse import ServedWarehouse, Version
 from talkhouse.schema.sql import literal
 from talkhouse.schema.sql_files import sql_of

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from talkhouse.dashboard.content.notes import notes_html
 from talkhouse.dashboard.reading.conversation_display import DeclaredParts
-from talkhouse.dashboard.reading.turn_notes import notes_html
 from talkhouse.dashboard.text import html, marked, tag, text, when, who
 from talkhouse.dialogues.schemes import UNDECLARED, BarPart, LabelScheme, Schemes
 from talkhouse.dialogues.turns import (

@@ -13,7 +13,7 @@ import pytest
 from talkhouse.guess.guessed_folder import look, looks_like
 from talkhouse.guess.new_declaration import new_declaration
 from talkhouse.ingest.declared.declaration import of_folder
-from talkhouse.ingest.declared.declaration.json_schema import schema_text
+from talkhouse.ingest.declared.declaration.keys import schema_text
 from talkhouse.schema.errors import SourceError, UsageError
 from tests.talkhouse.guess.folders import (
     CHAT,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from talkhouse.guess import field_meanings, record_values, sample
+from talkhouse.guess import field_meanings, record_values, sample, turn_order
 from talkhouse.guess.guessed_folder import look
 from talkhouse.guess.inspection import inspected
 from talkhouse.guess.new_declaration import new_declaration
@@ -175,7 +175,7 @@ def test_the_work_does_not_grow_with_the_fields(name: str, tmp_path: Path, monke
 
 @pytest.mark.slow
 def test_a_reply_is_looked_for_in_each_value_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = calls_of(record_values.at, monkeypatch, field_meanings, record_values)
+    calls = calls_of(record_values.at, monkeypatch, field_meanings, record_values, turn_order)
     works = []
     for size in (100, 400):
         calls.clear()
@@ -188,7 +188,7 @@ def test_a_reply_is_looked_for_in_each_value_once(tmp_path: Path, monkeypatch: p
 
 
 def test_the_messages_of_a_channel_are_walked_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = calls_of(record_values.walk, monkeypatch, record_values, field_meanings)
+    calls = calls_of(record_values.walk, monkeypatch, record_values, turn_order)
     path = tmp_path / "a.json"
     path.write_bytes(json.dumps(CHANNEL).encode())
     assert inspected(path).looks_like.startswith("dialogue")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from talkhouse.ingest.registry import corpora
-from talkhouse.new_corpus.new_corpus import Like, new_corpus
+from talkhouse.new_corpus import Like, new_corpus
 from talkhouse.schema.errors import UsageError
 from tests.commands import run
 from tests.lanes import first_quick

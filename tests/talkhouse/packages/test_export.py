@@ -14,9 +14,8 @@ from talkhouse.export.selection import Filters, select
 from talkhouse.export.terms import LicencePart
 from talkhouse.ingest.corpus import Source
 from talkhouse.packages.chat import ChatOptions
-from talkhouse.packages.content import Config, ExportPackage, SplitRows
+from talkhouse.packages.content import Config, CorpusFacts, ExportPackage, SplitRows, known_facts
 from talkhouse.packages.export import export_package, provenance, write_descriptions, write_manifest
-from talkhouse.packages.known_facts import CorpusFacts, known_facts
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse, opened
 from talkhouse.warehouse.readers import StoredFile

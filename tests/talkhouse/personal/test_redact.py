@@ -67,8 +67,9 @@ def test_nothing_that_is_redacted_has_personal_data_in_any_byte(harbour: Path, t
             if tool not in (Tool.SUPERSET, Tool.DBT):
                 chats = ChatOptions(None, {"guest": "user", "desk": "assistant"}) if tool is Tool.CHAT else None
                 export_package(warehouse, "harbour", tool, tmp_path / f"for_{tool}", chats=chats)
-    done = run("report", "--site", tmp_path / "site", "--redact", "--db", harbour)
-    assert done.returncode == 0, done.stderr
+    for option, name in (("--site", "site"), ("--output", "report.html")):
+        done = run("report", option, tmp_path / name, "--redact", "--db", harbour)
+        assert done.returncode == 0, done.stderr
     written = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert len(written) > len(names)
     for file in written:
@@ -86,6 +87,7 @@ def test_nothing_that_is_redacted_has_personal_data_in_any_byte(harbour: Path, t
         ("export", "main.turns", "--output", "out.csv"),
         ("export", "harbour", "--for", "convokit", "--output", "out"),
         ("report", "--site", "out"),
+        ("report", "--output", "out.html"),
     ],
 )
 def test_personal_data_of_ones_own_goes_out_only_if_somebody_says_so(

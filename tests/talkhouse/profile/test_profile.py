@@ -12,7 +12,7 @@ import pytest
 import talkhouse as th
 from talkhouse.ingest.progress import Silent
 from talkhouse.load.run import build
-from talkhouse.profile.profile import checks, profile
+from talkhouse.profile import checks, profile
 from tests.commands import run
 
 DECLARATION = """

@@ -17,7 +17,7 @@ from talkhouse.ingest.progress import Silent
 from talkhouse.ingest.registry import corpora, sample_of
 from talkhouse.load.request import QuarantineLimit
 from talkhouse.load.run import build
-from talkhouse.replay.run import ReplayResult, replay
+from talkhouse.replay import ReplayResult, replay
 from talkhouse.schema.errors import BuildFailed, TooMuchQuarantined, UsageError, WarehouseMissing
 from tests.commands import run
 from tests.conftest import wait_for
@@ -203,7 +203,7 @@ def test_an_older_warehouse_is_brought_up_to_date_first(toy_built: Path, tmp_pat
 HELD = """
 import time
 from pathlib import Path
-import talkhouse.load.staging as staging, talkhouse.replay.run as replay
+import talkhouse.load.staging as staging, talkhouse.replay as replay
 def held(*arguments, **options):
     Path("started").touch()
     time.sleep(60)

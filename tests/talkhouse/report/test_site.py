@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, expect
 
 import talkhouse
 from talkhouse.escaping import visible
-from talkhouse.report.site_dialogues import SiteDialogues, dialogue_path, file_name
+from talkhouse.report.dialogue_examples import SiteDialogues, dialogue_path, file_name
 from talkhouse.report.write_site import RECORD, write_site
 from talkhouse.schema.errors import TermsNotAccepted, UsageError
 from talkhouse.system.atomic_output import replaced_folder

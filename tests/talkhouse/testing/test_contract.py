@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.new_corpus.new_corpus import Like, copy
+from talkhouse.new_corpus import Like, copy
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.testing.clauses import Change, line, removed, replaced, write
 from talkhouse.testing.contract import CHECKS, ContractOutcome, results

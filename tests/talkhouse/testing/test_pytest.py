@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from talkhouse.new_corpus.new_corpus import Like, copy
+from talkhouse.new_corpus import Like, copy
 
 
 @pytest.fixture
