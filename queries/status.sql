@@ -7,6 +7,20 @@ build as (
     limit 1
 ),
 
+files as (
+    select corpus_id, min(modified_at) as files_from, max(modified_at) as files_until
+    from meta.source_files
+    where member is null
+    group by corpus_id
+),
+
+reads as (
+    select outcome.key as corpus_id, max(finished_at) as read_at
+    from (select finished_at, unnest(map_entries(try_cast(outcome as map(varchar, varchar)))) as outcome from meta.loads)
+    where outcome.value = 'loaded'
+    group by outcome.key
+),
+
 counted as (
     select
         counts.corpus_id,
@@ -29,8 +43,13 @@ counted as (
         counts.file_count as files,
         counts.quarantined_count as quarantined,
         counts.finding_count as findings,
+        files.files_from,
+        files.files_until,
+        reads.read_at,
     from bi.corpora as counts
     inner join main.corpora on corpora.corpus_id = counts.corpus_id
+    left join files on files.corpus_id = counts.corpus_id
+    left join reads on reads.corpus_id = counts.corpus_id
 )
 
 select

@@ -55,18 +55,19 @@ def id_problem(corpus_id: Any) -> str | None:
 
 def _mistyped(thing: Any, of: str) -> Iterator[str]:
     """Name the fields that have a value of another type, or an empty one; ``of``: what has them, in words."""
-    for name, hint in _hints(type(thing)).items():
+    kind: Any = type(thing)
+    for name, hint in _hints(kind).items():
         value = getattr(thing, name)
         if not fits(value, hint):
             yield f"{name}{of} is {_in_words(hint, value)}, not {value!r:.100}"
-        elif value == "" and name in _NEVER_EMPTY.get(type(thing), ()):
+        elif value == "" and name in _NEVER_EMPTY.get(kind, ()):
             yield f"{name}{of} is empty"
         elif is_dataclass(value):
             yield from _mistyped(value, f" of the {name}")
         for item in value if isinstance(value, tuple) else ():
             if is_dataclass(item):
-                kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(item).__name__).lower()
-                yield from _mistyped(item, f" of the {kind} {next(iter(vars(item).values()))!r:.100}")
+                words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(item).__name__).lower()
+                yield from _mistyped(item, f" of the {words} {next(iter(vars(item).values()))!r:.100}")
 
 
 _hints = cache(get_type_hints)
@@ -129,8 +130,8 @@ def _misstated(corpus: Corpus) -> Iterator[str]:
             yield "splits has an empty name"
         if standard is not None:
             yield from _unknown(f"splits has the standard name {standard!r}, of {name!r}", standard, STANDARD_SPLITS)
-    for rule in corpus.common_rules:
-        yield from _unknown(f"common_rules has {rule!r}", rule, _common_rules())
+    for common in corpus.common_rules:
+        yield from _unknown(f"common_rules has {common!r}", common, _common_rules())
     for name, key in _KEYS.items():
         keys = [getattr(item, key) for item in getattr(corpus, name)]
         yield from (f"{name} has {value!r} twice" for index, value in enumerate(keys) if value in keys[:index])

@@ -64,6 +64,8 @@ class ParsedCandidate(Struct, gc=False):
     item_index: int
     text: str
     is_gold: bool | None
+    pointer: str
+    """Where the message is inside the record."""
     source: str | None = None
     shape: Mapping[str, object] | None = None
     """How the message's object is written (level "candidate"), or None if it is no object, or a turn has it."""

@@ -102,7 +102,7 @@ def entry_point(point: EntryPoint) -> tuple[Any, Path]:
 
 _MOVED = {
     "ingest.file_per_dialogue": "ingest.input_files",
-    "ingest.making": "ingest.corpus",
+    **dict.fromkeys(("ingest.about", "ingest.making"), "ingest.corpus"),
     **dict.fromkeys(("ingest.restatements", "ingest.texts"), "ingest.keys"),
 }
 """Modules by their former names, and those that now have what they had."""

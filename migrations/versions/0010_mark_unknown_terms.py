@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from talkhouse.schema.sql_files import sql_of
+
 revision = "0010"
 down_revision = "0009"
 branch_labels = None
@@ -24,28 +26,12 @@ _COMMENTS = {
 
 NOTE = "What it asks was not recorded: its files were read before schema 0006. Build it again from them."
 
-_MARK = f"""
-insert into corpus_terms by name
-with carried as (
-    select corpus_id from corpora where not is_sample
-    except
-    select corpus_id from corpus_terms
-    except
-    select key from meta.loads, json_each(outcome) where schema_revision >= '0006' and value = '"loaded"'
-)
-select
-    corpus_id, 'all' as part, false as is_attribution, false as is_share_alike, false as is_non_commercial,
-    true as is_unknown, '{NOTE}' as note,
-from carried
-"""
-"""A corpus that was read since, and has no terms, has a licence that asks nothing which is known by a name."""
-
 
 def upgrade() -> None:
     """Mark them, and set the new comments."""
     _comment(_AFTER)
     if op.get_context().dialect.name == "duckdb":
-        op.execute(_MARK)
+        op.execute(sql_of(__file__, "0010_mark_unknown_terms", note=NOTE))
 
 
 def downgrade() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from talkhouse.api.options import chat_options, check_options, member, several, without_none
 from talkhouse.export.formats import ExportFormat, Tool
 from talkhouse.export.selection import Filters
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.personal.redact import opened_redacted
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse.opened import Warehouse

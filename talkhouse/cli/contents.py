@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -26,17 +27,22 @@ if TYPE_CHECKING:
 @options.command
 @options.db
 @options.flag("--hash", "is_hashed", help="Also compute the id of its contents, which reads every value.")
+@options.path("--data", metavar="DIR", help="Also say which files in this data folder are new, changed or gone since.")
+@options.flag("--files", "is_listed", help="List every file, with the time at which it was last changed on disk.")
 @options.as_json
-def status_command(db: Path | None, is_hashed: bool, as_json: bool) -> None:
+def status_command(db: Path | None, is_hashed: bool, data: Path | None, is_listed: bool, as_json: bool) -> None:
     """Show what is in the warehouse: corpora, counts, files, findings, and when and from what it was built.
 
-    The id of its contents is shown once a release was made of it, or --hash has computed it.
+    The id of its contents is shown once a release was made of it, or --hash has computed it. Files are compared as a
+    build does it, by size, time and inode; none is read.
     """
     from talkhouse.warehouse.opened import described_with_ids, opened
 
     path = database(db)
     with opened(path) as warehouse:
         described = described_with_ids(warehouse, path, corpus_folders(), is_hashed=is_hashed)
+    if data or is_listed:
+        _describe_files(described, path, data, is_listed=is_listed)
     if as_json:
         print(visible_json(described))
         return
@@ -50,8 +56,46 @@ def status_command(db: Path | None, is_hashed: bool, as_json: bool) -> None:
         release = f"release {escape(described['release'])}, " if described["release"] else ""
         output.print(f"  {release}content id {described['content_id']}")
     show_corpora(described)
+    _show_files(described)
     if described["findings_without_corpus"]:
         output.print(f"  {described['findings_without_corpus']:,} findings about the data folder")
+
+
+def _describe_files(described: dict[str, Any], path: Path, data: Path | None, *, is_listed: bool) -> None:
+    """Add what has become of the files of each corpus: ``files_since`` counts them, ``source_files`` has each."""
+    from talkhouse.ingest.registry import all_corpora
+    from talkhouse.load.plan import file_states, read_published
+    from talkhouse.load.request import from_data
+
+    request = from_data(all_corpora(corpus_folders(), data), data, ()) if data else None
+    published = read_published(path, path)
+    states = file_states(published, request) if published else {}
+    by_id = {corpus["corpus_id"]: corpus for corpus in described["corpora"]}
+    for name, files in states.items():
+        corpus = by_id.get(name) or described.setdefault("not_loaded", {}).setdefault(name, {})
+        if data:
+            counts = Counter(file.state for file in files)
+            corpus["files_since"] = {state: counts[state] for state in ("unchanged", "changed", "new", "gone")}
+        if is_listed:
+            corpus["source_files"] = [file._asdict() for file in files]
+
+
+def _show_files(described: dict[str, Any]) -> None:
+    """Print from when the files of each corpus are, and what has become of them since they were read."""
+    not_loaded = [{"corpus_id": name, **files} for name, files in described.get("not_loaded", {}).items()]
+    output.print("Files, last changed (UTC):")
+    for corpus in (*described["corpora"], *not_loaded):
+        line = "not in the warehouse"
+        if corpus.get("files_from"):
+            line = f"{corpus['files_from']:%Y-%m-%d %H:%M} to {corpus['files_until']:%Y-%m-%d %H:%M}"
+        if corpus.get("read_at"):
+            line += f", read {corpus['read_at']:%Y-%m-%d %H:%M}"
+        since = ", ".join(f"{count:,} {state}" for state, count in corpus.get("files_since", {}).items() if count)
+        output.print(f"  {escape(corpus['corpus_id'])}: {line}{f'; now {since}' if since else ''}")
+        for file in corpus.get("source_files", ()):
+            state = "" if file["state"] in (None, "unchanged") else f"  [yellow]{file['state']}[/]"
+            when, path = f"{file['modified_at']:%Y-%m-%d %H:%M:%S}", escape(file["path"])
+            output.print(f"    {when}  {file['size']:>13,}  {path}{state}")
 
 
 @options.command

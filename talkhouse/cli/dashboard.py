@@ -10,7 +10,7 @@ import click
 from talkhouse.cli.terminal import options
 from talkhouse.cli.terminal.console import decimal, escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database, name_bookmarks
 

@@ -16,7 +16,7 @@ from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.escaping import visible
 from talkhouse.export.formats import ChatForm, ExportFormat, PersonaPlace, Tool
 from talkhouse.overlap.request import DROPPED, VERDICTS, checked_verdicts
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.provenance import not_published
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database

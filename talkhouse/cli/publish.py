@@ -16,7 +16,7 @@ from talkhouse.cli.terminal.completion import relations
 from talkhouse.cli.terminal.console import escape, output
 from talkhouse.cli.terminal.progress import ProgressBar
 from talkhouse.escaping import visible, visible_json
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.schema.errors import UsageError, check_unicode
 from talkhouse.settings import database
 

@@ -18,7 +18,7 @@ from talkhouse.export.row_stream import OnRows, QueryRows
 from talkhouse.export.selection import NO_FILTERS, Filters, Selection, select
 from talkhouse.export.terms import LicencePart, check_terms, parts_of
 from talkhouse.export.writers import check_formulas, write
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.guard import Settings
 from talkhouse.system.atomic_output import check_free, move_into_place, private_folder, private_folder_path

@@ -7,8 +7,8 @@ from itertools import islice
 
 from talkhouse.export.composition import key_of, owner
 from talkhouse.export.selection import Selection, select
+from talkhouse.personal import TITLES, PersonalData, PersonalKind
 from talkhouse.personal.find import candidate_pattern, find
-from talkhouse.personal.kinds import TITLES, PersonalData, PersonalKind
 from talkhouse.schema.errors import PersonalDataFound
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.warehouse.build_facts import own_corpora

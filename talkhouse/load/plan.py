@@ -71,6 +71,8 @@ class Plan:
     """Whether the published warehouse has already the rows that the request asks for."""
     changes: Mapping[str, FileChanges] = field(default_factory=dict)
     """Of corpora in ``load`` of which some files alone may have to be read, by their ids."""
+    whole: Mapping[str, str] = field(default_factory=dict)
+    """The others in ``load``, with the reason why all of their files are read."""
 
     @property
     def present(self) -> list[str]:
@@ -123,10 +125,11 @@ def plan(request: BuildRequest, published: PublishedState | None, *, rehash: boo
         and published.revision == migrations.head()
         and published.ignored == frozenset(request.ignored)
     )
-    found = {item.corpus.id: _changes(item, published, rehash=rehash) for item in load}
-    changes = {name: changed for name, changed in found.items() if changed is not None}
-    restamp += tuple(replace(item, files=_touched(item, published)) for item in load if item.corpus.id in changes)
-    return Plan(load, tuple(sorted(same.keys() | outside)), restamp, remove, is_current, changes)
+    whole = {item.corpus.id: reason for item in load if (reason := _reads_all(item, published)) is not None}
+    in_part = [item for item in load if item.corpus.id not in whole]
+    changes = {item.corpus.id: _changes(item, published, rehash=rehash) for item in in_part}
+    restamp += tuple(replace(item, files=_touched(item, published)) for item in in_part)
+    return Plan(load, tuple(sorted(same.keys() | outside)), restamp, remove, is_current, changes, whole)
 
 
 def _read(con: duckdb.DuckDBPyConnection, revision: str) -> PublishedState:
@@ -184,11 +187,20 @@ def _has_same_reader(item: Input, published: PublishedState) -> bool:
     )
 
 
-def _changes(item: Input, published: PublishedState, *, rehash: bool) -> FileChanges | None:
-    """Find the files that are to be read where others need not be; None if nothing says so."""
+def _reads_all(item: Input, published: PublishedState) -> str | None:
+    """Return why all files of a corpus are to be read; None if those that did not change may be left."""
     reader = item.corpus.parts
-    if reader is None or reader.together or not _has_same_reader(item, published):
-        return None
+    if item.corpus.id not in published.readers:
+        return "it was not in the warehouse"
+    if reader is None:
+        return "its reader takes all files together"
+    if reader.together:
+        return "one of its files says something about the others"
+    return None if _has_same_reader(item, published) else "its declaration or its reader has changed"
+
+
+def _changes(item: Input, published: PublishedState, *, rehash: bool) -> FileChanges:
+    """Find the files that are to be read where others need not be."""
     stats, hashes = published.stats[item.corpus.id], published.hashes[item.corpus.id]
 
     def is_known(file: DiskFile) -> bool:
@@ -197,6 +209,40 @@ def _changes(item: Input, published: PublishedState, *, rehash: bool) -> FileCha
     new = tuple(file for file in item.files if not is_known(file))
     known = {file.stat.path for file in item.files} - {file.stat.path for file in new}
     return FileChanges(new, tuple(sorted({stat.path for stat in stats} - known)))
+
+
+class FileState(NamedTuple):
+    """A file of a corpus as it was read; one that is new, as it is on disk."""
+
+    path: str
+    size: int
+    modified_at: datetime
+    """UTC."""
+    state: str | None
+    """unchanged, changed, gone or new; None: not compared with a folder."""
+
+
+def file_states(published: PublishedState, request: BuildRequest | None) -> dict[str, list[FileState]]:
+    """Return the files of each corpus, in the order of their paths, and what the request's folder has of them.
+
+    One whose size, time or inode is another has changed: the next build would read it.
+    """
+    inputs = request.inputs if request else ()
+    there = {item.corpus.id: {file.stat.path: file.stat for file in item.files} for item in inputs}
+    states = {}
+    for name in sorted(published.stats.keys() | there.keys()):
+        now, read = there.get(name, {}), {stat.path: stat for stat in published.stats.get(name, ())}
+        states[name] = [
+            FileState(path, stat.size, stat.modified_at, _state(read.get(path), now.get(path)) if request else None)
+            for path, stat in sorted((now | read).items())
+        ]
+    return states
+
+
+def _state(read: Stat | None, now: Stat | None) -> str:
+    if read is None:
+        return "new"
+    return "gone" if now is None else "unchanged" if now == read else "changed"
 
 
 def _touched(item: Input, published: PublishedState) -> list[DiskFile]:

@@ -181,7 +181,9 @@ class _Job:
         """Make the warehouse what is requested, or raise an error that names the corpus whose fault it is."""
         build_plan = plan(request, published, rehash=rehash)
         if template_of(workspace.published) is None:
-            build_plan = replace(build_plan, changes={})  # what somebody else may have changed is read again
+            # What somebody else may have changed is read again.
+            whole = {**build_plan.whole, **dict.fromkeys(build_plan.changes, _NOT_OURS)}
+            build_plan = replace(build_plan, changes={}, whole=whole)
         check_nothing_is_lost(request, build_plan, published)
         result = BuildResult(self.path, build_plan, self.request.notes)
         known = present(self.known, self.query_roots, build_plan, published, workspace.old)
@@ -206,6 +208,9 @@ class _Job:
         else:
             publish(workspace, template_key(known.catalogue, known.splits))
         return result
+
+
+_NOT_OURS = "no build of yours is known to have published the warehouse here as it is"
 
 
 def _has_views(published: PublishedState, known: Present) -> bool:

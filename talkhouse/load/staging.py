@@ -175,10 +175,9 @@ class Stage:
         ``held``: the checks that hold of the rows that are there.
         """
         corpus_id, passed = item.corpus.id, dict[str, float]()
-        if item.corpus.parts is None:
-            return _OfFiles("read whole: its reader takes all files together")
-        if (changes := self.plan.changes.get(corpus_id)) is None:
-            return _OfFiles("read whole")
+        changes = self.plan.changes.get(corpus_id)
+        if item.corpus.parts is None or changes is None:
+            return _OfFiles(": ".join(filter(None, ("read whole", self.plan.whole.get(corpus_id)))))
 
         def read(files: list[DiskFile], others: list[str]) -> None:
             self.workspace.fresh.unlink(missing_ok=True)

@@ -28,6 +28,7 @@ from talkhouse.packages.content import ExportPackage, PackageLayout, SplitRows, 
 from talkhouse.packages.plan import config_of, corpora_in
 from talkhouse.schema.errors import QueryFailed, UsageError
 from talkhouse.schema.sql import literal
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.warehouse.opened import Warehouse
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -272,19 +273,6 @@ _NEW_PARTS = """
 create or replace temp table chat_parts (dialogue_id varchar, turn_index integer, content varchar, members varchar)
 """
 
-_PARTS = """
-select parts.*, turns.text, file.extra
-from (select *{hidden} from main.parts where {wanted}) as parts
-inner join main.turns on turns.dialogue_id = parts.dialogue_id and turns.turn_index = parts.turn_index
-inner join (
-    select dialogue_id, min_by(source_file_id, (source_file_id, record_index)) as source_file_id
-    from main.records group by dialogue_id
-) as record on record.dialogue_id = parts.dialogue_id
-inner join meta.source_files as file on file.source_file_id = record.source_file_id
-order by parts.dialogue_id, parts.turn_index, parts.part_index
-"""
-
-
 _SHAPE = "case when (extra -> 'shape') is not null then json_object('shape', extra -> 'shape') end"
 """Of ``extra``, how the file writes a part, without what no column takes of it."""
 
@@ -299,7 +287,7 @@ def _hidden(warehouse: Warehouse, pseudonyms: Pseudonyms) -> str:
 def _keep_parts(con: duckdb.DuckDBPyConnection, wanted: str, hidden: str) -> None:
     """Write the members of messages with parts as their file has them, for the query to read."""
     con.execute(_NEW_PARTS)
-    query = _PARTS.format(wanted=wanted, hidden=hidden)
+    query = sql_of(__file__, "chat_parts", wanted=wanted, hidden=hidden)
     # Another cursor reads while this one writes, but does not see the table of pseudonyms.
     rows = con.execute(query).fetchall() if hidden else iter(con.cursor().execute(query).fetchone, None)
     for turn, of_turn in groupby(rows, key=lambda row: row[:2]):

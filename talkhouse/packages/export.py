@@ -27,7 +27,7 @@ from talkhouse.export.writers import markdown_head, markdown_line
 from talkhouse.ingest.registry import all_corpora
 from talkhouse.notes.notes_file import NoteNow
 from talkhouse.packages.content import ExportPackage, PackageLayout
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.provenance import not_published
 from talkhouse.schema.errors import RegistryError
 from talkhouse.settings import corpus_folders

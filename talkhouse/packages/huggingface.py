@@ -22,6 +22,7 @@ from talkhouse.packages.huggingface_card import card
 from talkhouse.packages.plan import plan
 from talkhouse.packages.tables import ParquetForm, write_tables
 from talkhouse.schema.sql import literal
+from talkhouse.schema.toml_files import toml_of
 
 _RESERVED = {"all": "train"}
 """``datasets`` takes ``all`` for all splits together."""
@@ -121,18 +122,9 @@ def _info(config: Config, folder: Path, files: Sequence[PackageFile]) -> dict[st
     }
 
 
-_HUB_LICENCES = frozenset({
-    "afl-3.0", "agpl-3.0", "apache-2.0", "artistic-2.0", "bsd-2-clause", "bsd-3-clause", "bsd-3-clause-clear",
-    "bsl-1.0", "cc-by-2.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-nc-2.0", "cc-by-nc-3.0", "cc-by-nc-4.0",
-    "cc-by-nc-nd-3.0", "cc-by-nc-nd-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0",
-    "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0", "cdla-permissive-1.0", "cdla-permissive-2.0", "cdla-sharing-1.0",
-    "ecl-2.0", "epl-1.0", "epl-2.0", "etalab-2.0", "eupl-1.1", "eupl-1.2", "gpl-2.0", "gpl-3.0", "isc", "lgpl-2.1",
-    "lgpl-3.0", "lppl-1.3c", "mit", "mpl-2.0", "ms-pl", "ncsa", "ofl-1.1", "osl-3.0", "postgresql", "unlicense",
-    "wtfpl", "zlib",
-})  # fmt: skip
-"""The Hub's ids that are those of SPDX in lower case."""
-
-_OTHER_HUB_LICENCES = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl", "gfdl-1.3": "gfdl"}
+_HUB_LICENCES = {name: name for name in toml_of(__file__, "hub_licences")["ids"]}
+_HUB_LICENCES |= toml_of(__file__, "hub_licences")["others"]
+"""The identifiers of SPDX in lower case, with the Hub's ids."""
 
 _VERSIONS = re.compile(r"-(only|or-later)$")
 
@@ -148,13 +140,8 @@ def hub_licences(parts: Iterable[LicencePart]) -> list[str]:
 
 def _ids(spdx: str | None) -> list[str]:
     names = [name for name in re.split(r"[\s()]+", spdx or "") if name not in ("", "AND", "OR")]
-    ids = [_id(name.lower()) for name in names]
+    ids = [_HUB_LICENCES.get(_VERSIONS.sub("", name.lower()), "other") for name in names]
     return ids if ids and "other" not in ids else ["other"]
-
-
-def _id(name: str) -> str:
-    plain = _VERSIONS.sub("", name)
-    return plain if plain in _HUB_LICENCES else _OTHER_HUB_LICENCES.get(plain, "other")
 
 
 _Feature = dict[str, Any]

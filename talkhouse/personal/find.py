@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from phonenumbers import Leniency, PhoneNumberMatcher, is_valid_number
 
-from talkhouse.personal.kinds import PersonalKind
+from talkhouse.personal import PersonalKind
 
 
 class Found(NamedTuple):

@@ -16,8 +16,8 @@ import duckdb
 import msgspec
 from pyarrow import lib as pa
 
+from talkhouse.personal import PersonalData
 from talkhouse.personal.find import Found, candidate_pattern, find
-from talkhouse.personal.kinds import PersonalData
 from talkhouse.schema import contents, warehouse
 from talkhouse.schema.guard import NO_SETTINGS, Settings
 from talkhouse.schema.sql import quoted

@@ -15,7 +15,7 @@ from psycopg import Connection
 from talkhouse.export.personal_data import check_texts
 from talkhouse.export.sandbox import failure
 from talkhouse.ingest.progress import Progress
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.postgres.column_types import SETUP, Proof
 from talkhouse.postgres.load import check_nul, load, proof_here
 from talkhouse.postgres.plan import Options, PublicationPlan, RelationKind, make_plan

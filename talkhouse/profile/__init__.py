@@ -3,21 +3,20 @@
 It looks for repeats, templates, gaps, odd times and languages, and personal data.
 """
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import msgspec
 
+from talkhouse.personal import TITLES, PersonalKind
 from talkhouse.personal.find import candidate_pattern, find
-from talkhouse.personal.kinds import TITLES, PersonalKind
 from talkhouse.schema.sql_files import sql_of
+from talkhouse.schema.toml_files import toml_of
 from talkhouse.warehouse.build_facts import own_corpora
 from talkhouse.warehouse.opened import Warehouse
 
@@ -34,6 +33,8 @@ class Check(msgspec.Struct, frozen=True):
     advice: str
     sql: str = ""
     """The query of the cases; empty for what Python looks for."""
+    texts: str = ""
+    """The query of what Python looks through."""
 
 
 @dataclass(frozen=True)
@@ -81,28 +82,18 @@ class Profile:
 @cache
 def checks() -> tuple[Check, ...]:
     """Return all checks, in their order."""
-    declared = tomllib.loads(Path(__file__).with_name("checks.toml").read_text(encoding="utf-8"))["checks"]
-    return (*(msgspec.convert(check, Check) for check in declared), _LANGUAGE, *_PERSONAL.values())
-
-
-_LANGUAGE = Check(
-    "language",
-    "Dialogues in another language than is declared",
-    "dialogues",
-    "They go into models and counts of the wrong language.",
-    "Correct the language in the files, or split the corpus by what the words are in.",
-)
-
-_PERSONAL = {
-    kind: Check(
-        f"personal_{kind}",
-        f"{title[:1].upper()}{title[1:]}",
-        "turns",
-        "They are published with whatever is exported, and a model may say them to others.",
-        "Export with --redact, which puts marks in their place; docs/personal-data.md says how sure the search is.",
+    declared = toml_of(__file__, "checks")
+    of_kinds = (
+        {**declared["personal"], "name": _of_kind(kind), "title": f"{title[:1].upper()}{title[1:]}"}
+        for kind, title in TITLES.items()
     )
-    for kind, title in TITLES.items()
-}
+    return tuple(msgspec.convert(check, Check) for check in (*declared["checks"], declared["language"], *of_kinds))
+
+
+def _of_kind(kind: PersonalKind) -> str:
+    """Return the name of the check for a kind of personal data."""
+    return f"personal_{kind}"
+
 
 _SHOWN = 0.001
 """The least share that is shown as it is."""
@@ -118,16 +109,6 @@ _BROKEN = (
     r"|\x{C3}[\x{192}\x{201A}\x{201E}\x{2026}\x{2020}\x{2021}\x{2C6}\x{2030}\x{160}\x{2039}\x{152}\x{178}\x{153}\x{2122}]"
 )
 """The sign for what was no character, control characters, and UTF-8 that was read as Latin-1 or Windows-1252."""
-
-_WHOLES = """
-select
-    (select count(*) from dialogues) as dialogues,
-    count(*) as turns,
-    count(*) filter (kind = 'message') as messages,
-    count(distinct text) as texts,
-    count(distinct speaker_id) as speakers,
-from turns
-"""
 
 _MOST_DIALOGUES = 20_000
 """Dialogues that are looked at; of more, so many in an order that has nothing to do with them."""
@@ -163,16 +144,16 @@ def profile(
     """
     names = {check.name for check in checks()} if only is None else set(only)
     wanted = [check for check in checks() if check.name in names]
-    rows = _query(con, corpus_id, _WHOLES)
+    rows = _query(con, corpus_id, toml_of(__file__, "checks")["wholes"])
     wholes = dict(zip((column[0] for column in rows.description or ()), rows.fetchall()[0], strict=True))
     results = dict[str, CheckResult]()
     for check in wanted:
         if check.sql:
             results[check.name] = _found(con, corpus_id, check, wholes[check.of], most)
-        elif check is _LANGUAGE:
-            results[check.name] = _languages(con, corpus_id, wholes[check.of], most)
+        elif check.name == "language":
+            results[check.name] = _languages(con, corpus_id, check, wholes[check.of], most)
         on_check(1)
-    if any(check in wanted for check in _PERSONAL.values()):
+    if any(_of_kind(kind) in names for kind in PersonalKind):
         results |= {result.check.name: result for result in _personal(con, corpus_id, wholes["turns"], most)}
     return Profile(corpus_id, [results[check.name] for check in wanted])
 
@@ -189,28 +170,16 @@ def _found(con: duckdb.DuckDBPyConnection, corpus_id: str, check: Check, whole: 
     return CheckResult(check, rows[0][3] if rows else 0, whole, cases)
 
 
-def _languages(con: duckdb.DuckDBPyConnection, corpus_id: str, whole: int, most: int) -> CheckResult:
-    sql = """
-    select dialogue_id, any_value(dialogues.language), string_agg(left(text, 200), chr(10) order by turn_index)[:1000]
-    from turns inner join dialogues using (dialogue_id)
-    where kind = 'message' and dialogues.language is not null
-    group by dialogue_id
-    order by hash(dialogue_id), dialogue_id
-    """
-    rows = _query(con, corpus_id, sql)
+def _languages(con: duckdb.DuckDBPyConnection, corpus_id: str, check: Check, whole: int, most: int) -> CheckResult:
+    rows = _query(con, corpus_id, check.texts)
     found, note = other_languages(iter(rows.fetchone, None))
-    return CheckResult(_LANGUAGE, len(found), whole, [Case(*case) for case in found[:most]], note)
+    return CheckResult(check, len(found), whole, [Case(*case) for case in found[:most]], note)
 
 
 def _personal(con: duckdb.DuckDBPyConnection, corpus_id: str, whole: int, most: int) -> Iterator[CheckResult]:
     """Yield the turns that have each kind of personal data."""
-    sql = """
-    select dialogue_id, turn_index, text, dialogues.language
-    from turns inner join dialogues using (dialogue_id)
-    where regexp_matches(text, $pattern)
-    order by dialogue_id, turn_index
-    """
-    rows = _query(con, corpus_id, sql, pattern=candidate_pattern())
+    by_name = {check.name: check for check in checks()}
+    rows = _query(con, corpus_id, by_name[_of_kind(PersonalKind.EMAIL)].texts, pattern=candidate_pattern())
     cases: dict[PersonalKind, list[Case]] = {kind: [] for kind in PersonalKind}
     counts = dict.fromkeys(PersonalKind, 0)
     for dialogue_id, turn_index, text, language in islice(iter(rows.fetchone, None), _MOST):
@@ -220,8 +189,8 @@ def _personal(con: duckdb.DuckDBPyConnection, corpus_id: str, whole: int, most: 
             if len(cases[kind]) < most:
                 cases[kind].append(Case(dialogue_id, turn_index, text[item.start : item.end]))
     note = f"of the first {_MOST:,} texts that may have any" if rows.fetchone() is not None else ""
-    for kind, check in _PERSONAL.items():
-        yield CheckResult(check, counts[kind], whole, cases[kind], note)
+    for kind in PersonalKind:
+        yield CheckResult(by_name[_of_kind(kind)], counts[kind], whole, cases[kind], note)
 
 
 def as_data(found: Profile) -> dict[str, Any]:

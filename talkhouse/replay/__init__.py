@@ -1,4 +1,7 @@
-"""Reads the quarantine again after a reader or a rule has changed, from the warehouse alone, and loads what passes."""
+"""Reads the quarantine again after a reader or a rule has changed.
+
+It reads the warehouse alone, and loads what passes.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -17,7 +17,7 @@ from talkhouse.citation.work import software
 from talkhouse.export.personal_data import check_texts
 from talkhouse.export.terms import parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.profile import profile
 from talkhouse.queries.catalogue import BI
 from talkhouse.report import content

@@ -20,7 +20,7 @@ from talkhouse.dialogues.turns import Votes
 from talkhouse.export.personal_data import check_texts
 from talkhouse.export.terms import check_terms, parts_of_corpus
 from talkhouse.html_pages import environment, own_parts
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.report.content import schemes
 from talkhouse.report.dialogue_examples import (
     SearchedTexts,

@@ -26,9 +26,8 @@ from talkhouse.schema import warehouse
 from talkhouse.schema.errors import LakeDamaged, SchemaMismatch, SourceError
 from talkhouse.schema.sql import quoted
 from talkhouse.schema.warehouse import HOUSEKEEPING
-from talkhouse.spark.attach import attach_snapshot, check_folders, first_line
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
-from talkhouse.spark.sessions import check_installed, session
+from talkhouse.spark.sessions import attach_snapshot, check_folders, check_installed, first_line, session
 from talkhouse.system.files import temporary_folder
 from talkhouse.translation.translated import LeftOutView, TranslatedViews, View, spark_type
 from talkhouse.warehouse.opened import Warehouse

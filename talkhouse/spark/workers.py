@@ -16,7 +16,7 @@ from talkhouse import ingest, queries, schema
 from talkhouse.ingest.loading.workers import Advance, Task, outcome
 from talkhouse.schema.errors import SparkFailed, UsageError
 from talkhouse.settings import version
-from talkhouse.spark.attach import check_version, first_line
+from talkhouse.spark.sessions import check_version, first_line
 from talkhouse.system.cache import code_of, key_of
 
 if TYPE_CHECKING:

@@ -73,6 +73,8 @@ def datasheets(con: duckdb.DuckDBPyConnection, database: str) -> dict[str, dict[
 def status(con: duckdb.DuckDBPyConnection, path: Path, versions: Mapping[str, int]) -> dict[str, Any]:
     """Count what a warehouse holds: ``build`` (None before the first), ``corpora``, ``findings_without_corpus``.
 
+    Times are UTC; of a corpus ``files_from`` and ``files_until`` are when the first and the last of its files were
+    changed on disk, and ``read_at`` is when the last build ended that read any of them.
     ``versions``: of the readers of corpora here; None stands for that of others.
     """
     (counts,) = dicts(con.execute(queries.of_command("status")))

@@ -1,14 +1,21 @@
-"""Pairs of one form that are read together become the rows that they become one by one."""
+"""Pairs and preferences of one form that are read together become the rows that they become one by one."""
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from talkhouse.ingest.declared.declaration.model import Annotations, Declaration, DialogueFields, PairFields
+from talkhouse.ingest.declared.declaration.model import (
+    Annotations,
+    Declaration,
+    DialogueFields,
+    PairFields,
+    PreferenceFields,
+)
 from talkhouse.ingest.declared.documents import flat_records
 from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues
 from talkhouse.ingest.declared.documents.flat_records import FlatRecords
@@ -37,6 +44,9 @@ def _declarations() -> Iterable[Declaration]:
     yield declared("pairs", dialogue=fields, pair=PairFields(prompt=("x", "a"), response=("r",)))
     good = Annotations("good", 1, on="response", label=("x",))
     yield declared("pairs", dialogue=fields, pair=pair, annotations=(good,))
+    compared = PreferenceFields(prompt=("q",), chosen=("p",), rejected=("r",))
+    yield declared("preference", dialogue=fields, preference=compared)
+    yield declared("preference", dialogue=DialogueFields(), preference=replace(compared, prompt=("t",)))
 
 
 class _Inventor:

@@ -13,8 +13,8 @@ from talkhouse.lake_format.documents import read_translation
 from talkhouse.lake_format.lake_manifest import read
 from talkhouse.postgres.plan import Options
 from talkhouse.postgres.publish import publish, verify
-from talkhouse.spark.attach import attach
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
+from talkhouse.spark.sessions import attach
 from talkhouse.warehouse.opened import Warehouse
 from tests import sail_server
 from tests.declared.talks_in_files import build_talks, declared

@@ -23,7 +23,7 @@ from talkhouse.ingest.declared.documents.dialogue_rows import DecodedDialogues
 from talkhouse.ingest.declared.documents.messages import CHAT
 from talkhouse.ingest.declared.documents.typed import Typed, typed_dialogues
 from talkhouse.ingest.declared.labels import Labels
-from talkhouse.ingest.declared.record_files.content import CAREFULLY, RawRecord
+from talkhouse.ingest.declared.record_files.content import CAREFULLY
 from talkhouse.ingest.rows import Annotation, Turn
 from tests.conftest import ONCE_BROKEN, invented_examples
 from tests.data_files import data_of
@@ -187,6 +187,51 @@ def test_both_ways_give_the_same_rows(declaration: Declaration, seed: int, block
     assert result == outcome(declaration, files, carefully=True)
 
 
+def _trees() -> Iterable[Declaration]:
+    ids = DialogueFields(id=("id",), turns=("root",), title=("title",))
+    turn = TurnFields(role=("role",), text=("content",), id=("uid",), replies=("replies",))
+    yield declared("tree", dialogue=ids, turn=turn)
+    yield declared("tree", dialogue=ids, turn=replace(turn, id=None, said_at=("time",), speaker=("name",)))
+    yield declared("tree", dialogue=DialogueFields(turns=("root",)), turn=replace(turn, reply_to=("above",)))
+    yield declared("tree", dialogue=ids, turn=turn, annotations=(Annotations("mood", 1, label=("note",)),))
+
+
+class _TreeInventor(_Inventor):
+    """Invents trees whose messages are mostly of a few forms."""
+
+    def __init__(self, chance: Random) -> None:
+        super().__init__(chance)
+        self._above = chance.choice(["parent_id", "above", None])
+        self._no_replies = chance.choice(["[]", "[]", "null", " [ ]", None])
+
+    def _record(self, number: int) -> str:
+        members = {"id": f'"{number}"', "root": self._tree(0, None), "title": self._text(_TEXTS)}
+        if self._chance.random() < self._strange:
+            members["root"] = self._chance.choice([f"[{members['root']}]", "[]", "null", '"x"'])
+        return self._object(members)
+
+    def _tree(self, depth: int, above: str | None) -> str:
+        chance, form = self._chance, self._chance.choice(self._forms)
+        uid = str(chance.randint(1, 10**6)) if chance.random() < 0.98 else "1"
+        members = {key: self._value(key, kind) for key, kind in form} | {"uid": f'"{uid}"'}
+        if self._above:
+            members[self._above] = json.dumps(above if chance.random() > self._strange else "2")
+        replies = [self._tree(depth + 1, uid) for _ in range(chance.randint(0, 3 - depth))]
+        written = f"[{', '.join(replies)}]" if replies else self._no_replies
+        if chance.random() < self._strange / 4:
+            written = chance.choice(["{}", "[1]", '"x"'])
+        return self._object(members | ({"replies": written} if written else {}))
+
+
+@invented_examples(150, ONCE_BROKEN)
+@given(st.sampled_from(list(_trees())), st.integers(0, 2**63), st.sampled_from([1_000, 4_000_000]))
+def test_trees_read_both_ways_give_the_same_rows(declaration: Declaration, seed: int, block: int) -> None:
+    inventor = _TreeInventor(Random(seed))  # noqa: S311 - nothing secret
+    files = dict(inventor.file(name) for name in ("a", "b"))
+    result = outcome(declaration, files, carefully=False, block=block)
+    assert result == outcome(declaration, files, carefully=True)
+
+
 _PLAIN = (
     '{"id": "%s", "messages": '
     '[{"role": "user", "content": "Is it far?", "name": "Ann", "time": "2024-01-02T03:04:05Z"}]}'
@@ -200,9 +245,9 @@ def test_what_is_written_otherwise_is_read_by_itself_in_its_place() -> None:
     declaration = next(iter(_declarations()))
     taken: list[bytes] = []
 
-    def spy(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> DecodedDialogues:
-        result = typed_dialogues(typed, block, labels)
-        taken.extend(block[n].raw for n in result.of_records)
+    def spy(typed: Typed, labels: Sequence[Labels]) -> DecodedDialogues:
+        result = typed_dialogues(typed, labels)
+        taken.extend(typed.block[n].raw for n in result.of_records)
         return result
 
     with pytest.MonkeyPatch.context() as patch:

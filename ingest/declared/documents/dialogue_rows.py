@@ -52,6 +52,12 @@ TURNS: Mapping[str, Any] = {
 }
 """Columns of ``DecodedDialogues.turns`` that are fields of ``ParsedTurn``."""
 
+CANDIDATES: Mapping[str, Any] = {
+    **dict.fromkeys(("turn_index", "position", "item_index"), pl.Int32),
+    "is_gold": pl.Boolean,
+}
+"""Columns of ``DecodedDialogues.candidates`` that are fields of ``ParsedCandidate``."""
+
 _KEYS = {"dialogue_id": pl.String, "is_new": pl.Boolean, "is_same": pl.Boolean, "is_taken": pl.Boolean}
 
 
@@ -75,6 +81,8 @@ class DecodedDialogues(NamedTuple):
     """Those of turns, by ``n`` and ``i``."""
     of_records: Mapping[int, OfRecord]
     """Of records that were decoded together; of the others it is decided when the dialogue has its key."""
+    candidates: pl.DataFrame = pl.DataFrame()
+    """The same: ``n``, ``text``, ``CANDIDATES`` and ``extra``."""
 
 
 class ReadRecord(NamedTuple):
@@ -191,7 +199,7 @@ class DialogueRows:
                     [*filter(self._is_named, record.findings)],
                     record.fields.native_id,
                 )
-                rows += self._candidates(record_id, key.dialogue_id, record.dialogue)
+                rows += [] if n in own else self._candidates(record_id, key.dialogue_id, record.dialogue)
                 if key.is_taken:
                     found.append(ReaderFinding("GF-04", f"the id {native_id!r:.100} has other words too"))
                 if found:
@@ -215,6 +223,7 @@ class DialogueRows:
                 Dialogue, {"corpus_id": self._corpus_id}, dialogues[["dialogue_id", "native_id", *_FACTS]].to_dict()
             ),
             *speakers.batches,
+            *self._candidates_together(some, records, rows),
             ColumnBatch(Turn, {}, turns[[*Turn.__struct_fields__]].to_dict()),
         ]
         filled = [batch for batch in batches if len(batch)]
@@ -325,6 +334,18 @@ class DialogueRows:
                 shape, rest = columns.pop("shape"), columns.pop("extra")
                 extra = shaped(self.shapes.number("part", shape) if shape else 0, rest)
                 yield Part(dialogue_id, turn_index, part_index, **columns, extra=extra)
+
+    def _candidates_together(
+        self, some: Sequence[DecodedDialogues], records: pl.DataFrame, rows: list[Row]
+    ) -> list[ColumnBatch]:
+        """Return the candidates of records that were decoded together; a text that is new adds its row."""
+        frames = [decoded.candidates for decoded in some if len(decoded.candidates)]
+        if not frames:
+            return []
+        candidates = pl.concat(frames).join(records["n", "record_id", "dialogue_id"], on="n", maintain_order="left")
+        text_ids = pl.Series(self._texts.ids(candidates["text"], rows), dtype=pl.String)
+        shared = {"candidate_set": CANDIDATE_SET}
+        return [ColumnBatch(Candidate, shared, {**candidates.drop("n", "text").to_dict(), "text_id": text_ids})]
 
     def _candidates(self, record_id: str, dialogue_id: str, dialogue: ParsedDialogue) -> list[Row]:
         rows: list[Row] = []

@@ -26,6 +26,7 @@ from talkhouse.ingest.declared.documents.document_format import (
     write_field,
 )
 from talkhouse.ingest.declared.documents.flat_records import FlatRecords
+from talkhouse.ingest.declared.documents.trees import TreeRecords
 from talkhouse.ingest.declared.documents.typed import (
     EmptyTurn,
     Seen,
@@ -125,7 +126,8 @@ class _RecordsReader:
         self._typed: TypedRecords | None = None
         self._flat: FlatRecords | None = None
         if isinstance(columns, ListColumns) and placeholders is not None:
-            self._typed = TypedRecords(declaration, placeholders, columns, self._see)
+            kind = TreeRecords if columns.replies else TypedRecords
+            self._typed = kind(declaration, placeholders, columns, self._see)
         elif isinstance(columns, frozenset) and placeholders is not None:
             is_plain = not (self.labels or declaration.dialogue.are_bare or columns & placeholders.keys())
             self._flat = FlatRecords(columns, self._reader.want, self._see) if is_plain else None
@@ -155,9 +157,9 @@ class _RecordsReader:
             read = self._read(raw)
         except BadRecord:
             return None
-        if read.findings or read.dialogue.candidates or read.dialogue.extra:
+        if read.findings or read.dialogue.extra:
             return None
-        return read.split.shape(read.taken, {}), read.dialogue.turns
+        return Seen(read.split.shape(read.taken, {}), read.dialogue.turns, read.dialogue.candidates)
 
     def read_of(self, block: Sequence[RawRecord], reads: Mapping[int, ReadRecord], n: int) -> ReadRecord:
         return reads.get(n) or self._read(block[n])
@@ -235,7 +237,7 @@ class _DocumentReader:
             self._rows.shapes.is_utc = offsets.is_utc
             reader = self._reader_of(ISO_UTC if offsets.is_utc else ISO)
             for block, typed in reader.decoded(_blocks(records.texts())):
-                some = [typed_dialogues(form, block, reader.labels) for form in typed]
+                some = [typed_dialogues(form, reader.labels) for form in typed]
                 empty = [turn for form, decoded in zip(typed, some, strict=True) for turn in empty_turns(form, decoded)]
                 some += reader.flat(block)
                 decoded = {n for dialogues in some for n in dialogues.of_records}

@@ -1,6 +1,6 @@
 """What all formats of documents share: how one reads and writes, what every record may say, and lists of paths."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -20,6 +20,13 @@ from talkhouse.ingest.stored_record import StoredRecord
 T = TypeVar("T")
 
 
+def own_keys(paths: Iterable[JsonPath]) -> frozenset[str] | None:
+    """Return the keys of texts at some paths, empty ones aside, if each is another member of the record itself."""
+    there = [path for path in paths if path]
+    keys = frozenset(path[0] for path in there if len(path) == 1 and isinstance(path[0], str))
+    return keys if len(keys) == len(there) else None
+
+
 def last_answer(roles: Sequence[str]) -> int | None:
     """Return the turn of a list of messages that is the response: the assistant's last, or None if there is none."""
     return next((index for index in reversed(range(len(roles))) if roles[index] == "assistant"), None)
@@ -37,6 +44,8 @@ class ListColumns(NamedTuple):
     """Whether a role's word says no more than the role does."""
     null_is_text: bool
     """Whether a text of null is one, and empty."""
+    replies: str = ""
+    """The key of a list of messages in each of them, if there is one; then the turns are a tree."""
 
 
 class DocumentFormat(Protocol):
@@ -47,7 +56,7 @@ class DocumentFormat(Protocol):
 
     @property
     def columns(self) -> ListColumns | frozenset[str] | None:
-        """Where turns are columns, if that is where they are; or the keys of texts that are a turn, unless empty."""
+        """Where turns are columns, if that is where they are; or the keys of texts that are a turn or a candidate."""
 
     def read(self, record: json_shapes.SplitObject) -> ParsedDialogue:
         """Make the turns of a record from what is in its placeholders.

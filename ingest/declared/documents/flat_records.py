@@ -1,7 +1,8 @@
-"""Records whose turns are texts of the record itself, as most pairs are: those of one form are read together.
+"""Records whose turns and candidates are texts of the record itself, as most pairs and preferences are.
 
-The reader reads the first of a form. Of the others only the texts are another: they have the same keys in the same
-order, and where something is wanted the same kind of value, so there is nothing to find in them either.
+Those of one form are read together. The reader reads the first of a form. Of the others only the texts are another:
+they have the same keys in the same order, and where something is wanted the same kind of value, so there is nothing to
+find in them either, unless two candidates are the same.
 """
 
 from collections import defaultdict
@@ -10,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from talkhouse.ingest.declared.documents.dialogue_rows import RECORDS, DecodedDialogues, OfRecord
+from talkhouse.ingest.declared.documents.dialogue_rows import CANDIDATES, RECORDS, DecodedDialogues, OfRecord
 from talkhouse.ingest.declared.documents.document_format import ID_PART
 from talkhouse.ingest.declared.documents.typed import Seen
 from talkhouse.ingest.declared.identity import joined_ids
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Wanted, alias, members_of
-from talkhouse.ingest.decode import BadRecord, check, pointer
+from talkhouse.ingest.decode import BadRecord, check, dump, pointer
 
 _FEW = 100
 """Records of one form from which on they are read together, which takes two milliseconds before the first of them."""
@@ -29,7 +30,7 @@ class FlatRecords:
     """Reads such records of one corpus; ``see`` reads one as the reader does, or None if it needs the reader."""
 
     def __init__(self, texts: frozenset[str], want: Wanted, see: Callable[[RawRecord], Seen | None]) -> None:
-        """``texts``: keys of turns; ``want``: what the reader takes of a record."""
+        """``texts``: keys of turns and candidates; ``want``: what the reader takes of a record."""
         self._texts, self._want, self._see = texts, want, see
         names = {key: name for key, name in want.items() if isinstance(name, str) and key not in texts}
         self._facts = {key: name for key, name in names.items() if name in _FACTS or name.startswith(ID_PART)}
@@ -62,16 +63,18 @@ class FlatRecords:
         seen = self._see(block[next(iter(records))])
         if seen is None:
             return None
-        shape, turns = seen
+        shape, turns, candidates = seen
         keys = {pointer(key): key for key in self._texts}
+        answers = [keys[candidate.pointer] for candidate in candidates]
+        if answers:
+            are_different = {n: len({record[key] for key in answers}) == len(answers) for n, record in records.items()}
+            records = {n: record for n, record in records.items() if are_different[n]}
         spoken = [keys[turn.pointer] for turn in turns]
-        texts = {
-            "n": pl.Series([n for n in records for _ in spoken], dtype=pl.UInt32),
-            "i": pl.Series([*range(len(spoken))] * len(records), dtype=pl.Int32),
-            "role": pl.Series([turn.role for turn in turns] * len(records), dtype=pl.String),
-            "text": pl.Series([record[key] for record in records.values() for key in spoken], dtype=pl.String),
-            "shape": pl.repeat(None, len(spoken) * len(records), dtype=pl.UInt32, eager=True),
-        }
+        texts = _stacked(records, spoken, turns, {"role": pl.String})
+        texts = texts.with_columns(pl.Series("i", [*range(len(spoken))] * len(records), pl.Int32), shape=None)
+        offered = _stacked(records, answers, candidates, CANDIDATES)
+        extra = [dump(candidate.extra) for candidate in candidates]
+        offered = offered.with_columns(pl.Series("extra", extra * len(records), pl.String))
         facts = {"n": pl.Series([*records], dtype=pl.UInt32)}
         for key, placeholder in self._facts.items():
             if shape.get(key) is not None:
@@ -84,4 +87,16 @@ class FlatRecords:
         for n in records if rest else ():
             members = members_of(block[n].raw)
             of_records[n] = OfRecord(shape, {name: members[key] for name, key in rest})
-        return DecodedDialogues(pl.DataFrame(facts), pl.DataFrame(texts), [], {}, of_records)
+        return DecodedDialogues(pl.DataFrame(facts), texts, [], {}, of_records, offered)
+
+
+def _stacked(
+    records: Mapping[int, Mapping[str, Any]], keys: Sequence[str], items: Sequence[object], kinds: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Return a row for each of some keys of each record: ``n``, ``text``, and what the item of the key's place has."""
+    columns = {
+        name: pl.Series([getattr(item, name) for item in items] * len(records), dtype=kinds[name]) for name in kinds
+    }
+    columns["n"] = pl.Series([n for n in records for _ in keys], dtype=pl.UInt32)
+    columns["text"] = pl.Series([record[key] for record in records.values() for key in keys], dtype=pl.String)
+    return pl.DataFrame(columns)

@@ -70,9 +70,9 @@ class DialogueFormat:
             None if self._has_bare_turns or not is_plain or self._has_order or self._beside else self._messages.columns
         )
         of = self._messages
-        return (
-            None if fields is None else ListColumns(str(self._path[0]), fields, of.parts, of.is_plain, of.null_is_text)
-        )
+        if fields is None or "reply_to" in fields:
+            return None
+        return ListColumns(str(self._path[0]), fields, of.parts, of.is_plain, of.null_is_text)
 
     @property
     def _has_order(self) -> bool:
@@ -328,13 +328,21 @@ _PARENT = ("parent_id",)
 class TreeFormat:
     """A message and its replies, each with its own: a message comes first, then each reply with all below it."""
 
-    columns = None
-
     def __init__(self, declaration: Declaration) -> None:
         self._path: JsonPath = declaration.dialogue.turns or ()
         turn = replace(declaration.turn, reply_to=declaration.turn.reply_to or _PARENT)
         self._messages = MessageFormat(declaration, turn, with_parts=False, others=[_REPLIES])
         self.wanted: json_shapes.Wanted = json_shapes.wanted({_ROOT: self._path})
+        self._has_labels = bool(declaration.annotations)
+
+    @property
+    def columns(self) -> ListColumns | None:
+        """The turns as a list, unless labels are inside them."""
+        fields, of = self._messages.columns, self._messages
+        path, replies = self._path, of.turn.replies or ()
+        if fields is None or self._has_labels or of.turn.order or not len(path) == len(replies) == 1:
+            return None
+        return ListColumns(str(path[0]), fields, of.parts, of.is_plain, of.null_is_text, str(replies[0]))
 
     def read(self, record: json_shapes.SplitObject) -> ParsedDialogue:
         """Read the turns of a record; raises BadRecord GF-01."""

@@ -261,8 +261,8 @@ class MessageFormat:
 
     @property
     def columns(self) -> dict[str, str] | None:
-        """Column of a turn -> key of a message; None if one is deeper, or means another turn or a person's name."""
-        if self.turn.reply_to or any(self._names[1:]) or self._of_paths or self.are_lists:
+        """Column of a turn -> key of a message; None if one is deeper, or means a person's name."""
+        if any(self._names[1:]) or self._of_paths or self.are_lists:
             return None
         paths = {column: path for column, path in self._paths.items() if path}
         return (

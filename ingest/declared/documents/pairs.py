@@ -11,7 +11,7 @@ from msgspec import Raw
 from talkhouse.ingest.declared import shapes as json_shapes
 from talkhouse.ingest.declared.declaration.keys import PAIR_ROLES
 from talkhouse.ingest.declared.declaration.model import Declaration, JsonPath
-from talkhouse.ingest.declared.documents.document_format import FallbackReaders, has_fallbacks
+from talkhouse.ingest.declared.documents.document_format import FallbackReaders, has_fallbacks, own_keys
 from talkhouse.ingest.declared.documents.messages import CHAT, SYSTEM, items_of, read_system, required
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.transcript import Answers
@@ -56,10 +56,8 @@ class PairReader:
     @property
     def columns(self) -> frozenset[str] | None:
         """The keys of the texts, if all are members of the record itself, each another."""
-        paths = [path for path in (*self._paths.values(), self._history) if path]
-        if any(len(path) > 1 for path in paths) or len({*paths}) < len(paths):
-            return None
-        return frozenset(str(path[0]) for path in self._paths.values() if path)
+        keys = own_keys((*self._paths.values(), self._history))
+        return None if keys is None else keys - {*self._history}
 
     def read(self, record: json_shapes.SplitObject, at: str = "") -> ParsedPair:
         """Read the object at a pointer; BadRecord GF-01 without prompt or response, or where a type is another."""

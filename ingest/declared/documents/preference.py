@@ -7,6 +7,7 @@ from itertools import takewhile
 from msgspec import Raw
 
 from talkhouse.ingest.declared.declaration.model import AnswerFields, Declaration, JsonPath
+from talkhouse.ingest.declared.documents.document_format import own_keys
 from talkhouse.ingest.declared.documents.messages import items_of, required
 from talkhouse.ingest.declared.documents.parts import write_list
 from talkhouse.ingest.declared.documents.transcript import (
@@ -64,8 +65,6 @@ class _Compared:
 class Preference:
     """Reads and writes the records of one corpus."""
 
-    columns = None
-
     def __init__(self, declaration: Declaration) -> None:
         fields = declaration.preference
         several = self._several = fields.answers
@@ -83,6 +82,7 @@ class Preference:
         self._of_item = wanted(item)
         self._answers = Answers(declaration)
         self.wanted = wanted({"prompt": self._prompt_path, **self._paths, **self._sources})
+        self.columns = None if several or declaration.markers else own_keys((self._prompt_path, *self._paths.values()))
 
     def read(self, record: SplitObject) -> ParsedDialogue:
         """Make the turns and candidates; BadRecord GF-01 where an answer is missing or no answer, GF-10 by a marker."""
@@ -181,7 +181,9 @@ class Preference:
     def _candidate(
         self, compared: _Compared, position: int, index: int, turn: ParsedTurn, dialogue: ParsedDialogue
     ) -> ParsedCandidate:
-        return ParsedCandidate(dialogue.response, position, index, turn.text, compared.judgement[position])
+        return ParsedCandidate(
+            dialogue.response, position, index, turn.text, compared.judgement[position], turn.pointer
+        )
 
     def _source(self, record: SplitObject, position: int, dialogue: ParsedDialogue, *, is_held: bool) -> str | None:
         """Return the source of an answer; ``is_held``: whether there is a row that has it."""

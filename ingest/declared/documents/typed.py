@@ -8,6 +8,7 @@ anything to it that is not in columns, is left to the reader.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -27,12 +28,12 @@ from talkhouse.ingest.declared.documents.messages import results_without_calls
 from talkhouse.ingest.declared.documents.parts import read_member
 from talkhouse.ingest.declared.identity import joined_ids
 from talkhouse.ingest.declared.labels import Labels, ParsedLabel
-from talkhouse.ingest.declared.parsed_dialogue import ParsedDialogue, ParsedPart, ParsedTurn
+from talkhouse.ingest.declared.parsed_dialogue import ParsedCandidate, ParsedDialogue, ParsedPart, ParsedTurn
 from talkhouse.ingest.declared.record_files.content import RawRecord
 from talkhouse.ingest.declared.shapes import Members, Spelling, alias, members_of
 from talkhouse.ingest.declared.speakers import NO_ROLE
 from talkhouse.ingest.declared.times import read_moments, read_times
-from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, dump, pointer
+from talkhouse.ingest.decode import BadRecord, check, check_depth, decoder, pointer
 from talkhouse.ingest.loading.typed_json import Columns, Proven, typed_json
 from talkhouse.ingest.outcomes import ReaderFinding
 from talkhouse.schema.sql import literal, quoted
@@ -53,8 +54,12 @@ Form = tuple[tuple[str, str], ...]
 """The keys of an object in order, and what stands there, as ``from_json`` calls it."""
 
 
-Seen = tuple[Mapping[str, Any], Sequence[ParsedTurn]]
-"""What the reader made of a record: its shape, and its turns."""
+class Seen(NamedTuple):
+    """What the reader made of a record."""
+
+    shape: Mapping[str, Any]
+    turns: Sequence[ParsedTurn]
+    candidates: Sequence[ParsedCandidate] = ()
 
 
 class Layout(NamedTuple):
@@ -88,6 +93,7 @@ class Typed(NamedTuple):
     turns: pl.DataFrame
     """``n``, ``i``, columns of the table, ``ours``, the role, and ``layout``."""
     list_key: str
+    block: Sequence[RawRecord]
 
 
 class _SeenForms(NamedTuple):
@@ -126,7 +132,7 @@ class TypedRecords:
             some = [block[place] for place in left]
             layouts = self._look(some)
             proven = layouts and _decoded([raw.raw for raw in some], self._columns(*layouts))
-            typed = self._typed(*layouts, proven, left) if layouts and proven else None
+            typed = self._typed(*layouts, proven, left, block) if layouts and proven else None
             if typed is None or typed.records.is_empty():
                 break
             forms.append(typed)
@@ -160,7 +166,6 @@ class TypedRecords:
         seen = self._see(raw)
         if seen is None:
             return None
-        shape, turns = seen
         try:
             value = _VALUES.decode(raw.raw)
         except msgspec.DecodeError:
@@ -168,18 +173,18 @@ class TypedRecords:
         form = {key: _kind(item) if key in self._placeholders else _ANY for key, item in value.items()}
         for key, placeholder in self._placeholders.items():
             kinds = (_NULL,) if placeholder == "system" else _NAMES  # what the system says is a turn of its own
-            if key in form and (form[key] not in kinds or shape[key] is None):
+            if key in form and (form[key] not in kinds or seen.shape[key] is None):
                 return None
         if not _are_names(value):
             return None
         if not isinstance(value.get(self._list), list):  # a cell that has it as JSON
             return None
         forms = []
-        for message, turn in zip(value[self._list], turns, strict=True):
+        for message, turn in zip(value[self._list], seen.turns, strict=True):
             if (message_form := self._message_form(message, turn)) is None:
                 return None
             forms.append(message_form)
-        return _SeenForms(tuple(form.items()), shape, turns, forms)
+        return _SeenForms(tuple(form.items()), seen.shape, seen.turns, forms)
 
     def _message_form(self, message: Mapping[str, Any], turn: ParsedTurn) -> Form | None:
         form = {key: _kind(item) for key, item in message.items()}
@@ -228,7 +233,9 @@ class TypedRecords:
             of_item={**fields, "ours": role, "layout": f"case {cases} end"},
         )
 
-    def _typed(self, layout: Layout, layouts: list[Layout], proven: Proven, left: Sequence[int]) -> Typed:
+    def _typed(
+        self, layout: Layout, layouts: list[Layout], proven: Proven, left: Sequence[int], block: Sequence[RawRecord]
+    ) -> Typed:
         places = pl.Series(left, dtype=pl.UInt32)
         records, turns = (rows.with_columns(places.gather(rows["n"]).alias("n")) for rows in proven)
         records, is_bad = self._with_times(records, "started_at", [layout], pl.repeat(0, len(records), eager=True))
@@ -255,9 +262,8 @@ class TypedRecords:
             )
         there = turns["n"].unique()
         good = there.filter(~there.is_in(pl.concat([bad, turns["n"].filter(is_bad)]).implode())).implode()
-        return Typed(
-            layout, layouts, records.filter(records["n"].is_in(good)), turns.filter(turns["n"].is_in(good)), self._list
-        )
+        records, turns = (rows.filter(rows["n"].is_in(good)) for rows in (records, turns))
+        return Typed(layout, layouts, records, turns, self._list, block)
 
     def _with_times(
         self, rows: pl.DataFrame, placeholder: str, layouts: Sequence[Layout], of_form: pl.Series
@@ -341,26 +347,28 @@ def _json(members: Mapping[str, str]) -> str:
 _MESSAGES = decoder(list[dict[str, Raw]])
 
 
-def typed_dialogues(typed: Typed, block: Sequence[RawRecord], labels: Sequence[Labels]) -> DecodedDialogues:
+def typed_dialogues(typed: Typed, labels: Sequence[Labels]) -> DecodedDialogues:
     """Return the records of one form in a block, but for those in which something is malformed or to be found."""
     records, turns = typed.records, typed.turns.drop("role", strict=False).rename({"ours": "role", "layout": "shape"})
     shapes = [layout.shape for layout in typed.layouts]
-    rests = [layout.rest for layout in typed.layouts]
-    if not (labels or typed.layout.rest or any(rests) or any(layout.parts for layout in typed.layouts)):
+    has_rest = any(layout.rest for layout in (typed.layout, *typed.layouts))
+    has_parts = any(layout.parts for layout in typed.layouts)
+    if not (labels or has_rest or has_parts):
         return DecodedDialogues(
             records, turns, shapes, {}, dict.fromkeys(records["n"], OfRecord(typed.layout.shape, {}))
         )
     read: dict[int, _Read] = {}
-    names = [name for name in ("text", "role", "native_id") if name in turns.columns]
+    writers = [_rest_writer(layout) for layout in typed.layouts]
+    names = [name for name in ("text", "role", "native_id") if labels and name in turns.columns]
     for n, forms, *texts in turns.group_by("n", maintain_order=True).agg("shape", *names).iter_rows():
         try:
-            read[n] = _read(typed, rests, labels, block[n].raw, forms, *texts)
+            read[n] = _read(typed, writers, labels, typed.block[n].raw, forms, *texts)
         except (BadRecord, msgspec.DecodeError):
             continue
     if not _may_be_kept(chain.from_iterable(record.unchecked for record in read.values())):
         read = {n: record for n, record in read.items() if _may_be_kept(record.unchecked)}
     records, turns = (rows.filter(rows["n"].is_in(list(read))) for rows in (records, turns))
-    rest = pl.Series([dump(members) for n in read for members in read[n].rest], dtype=pl.String)
+    rest = pl.Series([members for n in read for members in read[n].rest], dtype=pl.Binary).cast(pl.String)
     return DecodedDialogues(
         records,
         turns.with_columns(rest=rest),
@@ -384,22 +392,35 @@ def empty_turns(typed: Typed, decoded: DecodedDialogues) -> Iterator[EmptyTurn]:
 
 class _Read(NamedTuple):
     extra: Members
-    rest: Sequence[Members]
-    """What goes to ``extra`` of each message."""
+    rest: Sequence[bytes | None]
+    """What goes to ``extra`` of each message, as JSON."""
     parts: Sequence[Sequence[ParsedPart]]
     labels: Sequence[ParsedLabel]
-    unchecked: Sequence[Raw]
+    unchecked: Sequence[Raw | bytes]
     """What has to be checked."""
+
+
+_RestWriter = Callable[[Members], bytes | None]
+
+
+def _rest_writer(layout: Layout) -> _RestWriter:
+    """Return the writer, as JSON, of those members of a message that no column holds, if there are any."""
+    if not layout.rest:
+        return lambda _: None
+    names, keys = zip(*layout.rest, strict=True)
+    pieces = [msgspec.json.encode(name).replace(b"%", b"%%") + b":%b" for name in names]
+    template, values = b"{" + b",".join(pieces) + b"}", itemgetter(*keys)
+    return lambda message: template % values(message)
 
 
 def _read(
     typed: Typed,
-    rests: Sequence[Sequence[tuple[str, str]]],
+    writers: Sequence[_RestWriter],
     labels: Sequence[Labels],
     raw: bytes,
     forms: Sequence[int],
-    texts: Sequence[str],
-    roles: Sequence[str],
+    texts: Sequence[str] = (),
+    roles: Sequence[str] = (),
     native_ids: Sequence[str | None] = (),
 ) -> _Read:
     """Read what is not in columns; BadRecord where there is something to find in it."""
@@ -407,15 +428,18 @@ def _read(
     members = members_of(raw)
     extra = {name: members[key] for name, key in typed.layout.rest}
     messages: list[Members] = _MESSAGES.decode(members[typed.list_key])
-    rest = [{name: message[key] for name, key in rests[form]} for message, form in zip(messages, forms, strict=True)]
-    of_parts = [
-        {key: item[key] for key in typed.layouts[form].parts} for item, form in zip(messages, forms, strict=True)
-    ]
-    parts = [[piece for key, part in own.items() for piece in _pieces(key, part)] for own in of_parts]
-    if next(results_without_calls([ParsedTurn("", "", "", parts=pieces) for pieces in parts if pieces]), None):
-        raise BadRecord("GF-16", "a result of no call")
+    rest = [writers[form](message) for message, form in zip(messages, forms, strict=True)]
+    unchecked: list[Raw | bytes] = [*extra.values(), *filter(None, rest)]
+    parts = list[list[ParsedPart]]()
+    if any(typed.layouts[form].parts for form in {*forms}):
+        by_form = zip(messages, forms, strict=True)
+        of_parts = [{key: message[key] for key in typed.layouts[form].parts} for message, form in by_form]
+        unchecked += [piece for own in of_parts for piece in own.values()]
+        parts = [[piece for key, part in own.items() for piece in _pieces(key, part)] for own in of_parts]
+        if next(results_without_calls([ParsedTurn("", "", "", parts=pieces) for pieces in parts if pieces]), None):
+            raise BadRecord("GF-16", "a result of no call")
     found = _read_labels(labels, members, typed.list_key, messages, texts, roles, native_ids) if labels else ()
-    return _Read(extra, rest, parts, found, [piece for own in (extra, *rest, *of_parts) for piece in own.values()])
+    return _Read(extra, rest, parts, found, unchecked)
 
 
 def _read_labels(
@@ -445,7 +469,7 @@ def _pieces(key: str, raw: Raw) -> list[ParsedPart]:
     return pieces
 
 
-def _may_be_kept(raws: Iterable[Raw]) -> bool:
+def _may_be_kept(raws: Iterable[Raw | bytes]) -> bool:
     """Whether no object in any of the texts has a key twice, and all else is as ``check`` wants it."""
     try:
         check(b"[" + b",".join(map(bytes, raws)) + b"]")

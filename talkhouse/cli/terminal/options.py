@@ -16,7 +16,7 @@ from talkhouse.api.options import to_read, to_write
 from talkhouse.cli.terminal import completion
 from talkhouse.cli.terminal.console import reader_has_left
 from talkhouse.ingest.files.limits import LINKS_OPTION, described
-from talkhouse.personal.kinds import PersonalData
+from talkhouse.personal import PersonalData
 from talkhouse.schema.errors import UsageError
 from talkhouse.settings import database, name_corpus_folders
 from talkhouse.system import ctrl_c

@@ -6,6 +6,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -167,6 +168,39 @@ def test_what_is_new_is_read_and_what_is_gone_goes(night: Callable[..., str], tm
     assert night({name: FIRST[name] for name in ("a", "c/a")}) == "0 of 3 files read"
 
 
+def test_status_says_from_when_each_file_is_and_what_became_of_it(night: Callable[..., str], tmp_path: Path) -> None:
+    night(FIRST)
+    folder, there = tmp_path / "data" / "talks", ("--db", tmp_path / "w.duckdb")
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    changed, gone, *others = [path for path in files if path.suffix == ".jsonl"]
+    before = {str(path.relative_to(tmp_path / "data")): path.stat() for path in files}
+    os.utime(changed, (86_400, 86_400))
+    gone.unlink()
+    shutil.copytree(folder, tmp_path / "data" / "more")
+    (folder / "new.jsonl").write_bytes(others[0].read_bytes())
+    compared = ("status", *there, "--data", tmp_path / "data")
+    described = json.loads(run(*compared, "--files", "--json").stdout)
+    (talks,) = described["corpora"]
+    states = {file["path"]: file["state"] for file in talks["source_files"]}
+    meant = {changed: "changed", gone: "gone", folder / "new.jsonl": "new"}
+    expected = {str(path.relative_to(tmp_path / "data")): state for path, state in meant.items()}
+    assert states == dict.fromkeys(before, "unchanged") | expected
+    assert talks["files_since"] == {"unchanged": len(files) - 2, "changed": 1, "new": 1, "gone": 1}
+    assert described["not_loaded"]["more"]["files_since"]["new"] == len(files) - 1
+    times = [datetime.fromtimestamp(facts.st_mtime, UTC) for facts in before.values()]
+    assert talks["files_from"].startswith(f"{min(times):%Y-%m-%d %H:%M:%S}")
+    assert talks["files_until"].startswith(f"{max(times):%Y-%m-%d %H:%M:%S}")
+    assert talks["read_at"] == described["build"]["finished_at"]
+    text = run(*compared).stdout
+    assert f"now {len(files) - 2:,} unchanged, 1 changed, 1 new, 1 gone" in text
+    assert "not in the warehouse" in text
+    assert "new.jsonl" not in text
+    assert "new.jsonl  new" in run(*compared, "--files").stdout
+    listed = run("status", *there, "--files").stdout
+    assert gone.name in listed
+    assert " now " not in listed
+
+
 @pytest.mark.slow
 def test_it_is_said_why_a_corpus_is_read_whole(night: Callable[..., str], tmp_path: Path) -> None:
     night(FIRST)
@@ -177,7 +211,7 @@ def test_it_is_said_why_a_corpus_is_read_whole(night: Callable[..., str], tmp_pa
     assert night({**FIRST, "d": [talk("5", "Er", shown="A.")]}, NAMED) == (
         "read whole: several of its files name 'talks:Ann', and which comes first decides what is known"
     )
-    assert night({**FIRST, "d": [talk("5", "Er")]}, CHAT) == "read whole"
+    assert night({**FIRST, "d": [talk("5", "Er")]}, CHAT) == "read whole: its declaration or its reader has changed"
     options = ("build", "--data", tmp_path / "data", "--db", tmp_path / "w.duckdb")
     write(tmp_path / "data", CHAT, {**FIRST, "d": [talk("6", "Er")]})
     assert "(1 of 5 files read)" in run(*options, "--dry-run").stdout
@@ -320,7 +354,7 @@ def test_a_file_that_was_changed_after_it_was_published_is_read_with_care(
     path.chmod(0o600)
     with duckdb.connect(path) as con:
         con.execute('update main.turns set turn_index = 7; update meta.source_files set counts = \'{"turns": "x"}\'')
-    assert night({**FIRST, "d": [talk("5", "Er")]}) == "read whole"
+    assert night({**FIRST, "d": [talk("5", "Er")]}).startswith("read whole: no build of yours")
 
 
 @pytest.mark.slow
@@ -332,4 +366,4 @@ def test_a_file_that_another_user_may_have_put_there_is_read_with_care(
         pytest.skip("only root can give a file to somebody else")
     night(FIRST)
     change(tmp_path / "w.duckdb")
-    assert night({**FIRST, "d": [talk("5", "Er")]}) == "read whole"
+    assert night({**FIRST, "d": [talk("5", "Er")]}).startswith("read whole: no build of yours")

@@ -20,10 +20,9 @@ from talkhouse.load.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import UsageError
 from talkhouse.spark import sessions
-from talkhouse.spark.attach import attach_snapshot
 from talkhouse.spark.check import check, compare_all, relations_of, warehouse_of
 from talkhouse.spark.compare import ComparedRows, compare_rows
-from talkhouse.spark.sessions import session
+from talkhouse.spark.sessions import attach_snapshot, session
 from tests import spark_cluster
 from tests.declared.invented_corpora import Invented, laid_out
 from tests.lakes import differences, lake_of, with_odd_texts

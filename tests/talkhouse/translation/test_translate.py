@@ -16,9 +16,9 @@ from talkhouse.lake_format.lake_manifest import read
 from talkhouse.load.run import build
 from talkhouse.queries.catalogue import catalogue
 from talkhouse.schema.errors import LakeDamaged, UsageError
-from talkhouse.spark.attach import attach
 from talkhouse.spark.check import check
 from talkhouse.spark.compare import ComparedRelation, SparkColumn, compare
+from talkhouse.spark.sessions import attach
 from talkhouse.translation import spark_query
 from talkhouse.translation.translate import Outcomes, left_out_lines, translate
 from talkhouse.translation.translated import (
