@@ -42,5 +42,7 @@ def small_disk(options: str) -> Iterator[Path]:
         mounted = subprocess.run(words, check=False, capture_output=True, text=True)
         if mounted.returncode != 0:
             pytest.skip(f"a small disk can't be mounted here: {mounted.stderr.strip()}")
-        yield Path(name)
-        subprocess.run(["umount", "--lazy", name], check=True)
+        try:
+            yield Path(name)
+        finally:
+            subprocess.run(["umount", "--lazy", name], check=True)

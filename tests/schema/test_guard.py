@@ -171,9 +171,13 @@ def test_no_command_shows_another_file(sample: Path, hostile: Hostile, secret: P
             assert SECRET.encode() not in file.read_bytes(), (command, file)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "command", [["status"], ["views", "bi.splits"], ["export", "bi.splits", "--output", "rows.csv"]]
+    "command",
+    [
+        pytest.param(["status"], marks=pytest.mark.slow),
+        pytest.param(["views", "bi.splits"], marks=pytest.mark.long),
+        pytest.param(["export", "bi.splits", "--output", "rows.csv"], marks=pytest.mark.long),
+    ],
 )
 def test_a_view_that_never_ends_is_left_by_ctrl_c(
     sample: Path, hostile: Hostile, tmp_path: Path, command: list[str]

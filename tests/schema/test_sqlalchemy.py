@@ -21,7 +21,7 @@ from tests.lanes import first_quick
 VIEWS = [view.full_name for view in catalogue().views]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def engine(sample: Path) -> Iterator[sa.Engine]:
     created = sa.create_engine(f"talkhouse:///{sample}")
     yield created

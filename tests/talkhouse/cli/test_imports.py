@@ -123,8 +123,11 @@ def test_a_missing_extra_is_named(folder: Path) -> None:
     assert {command.split()[0] for command in (*EXTRAS, *ALONE)} == {*app.commands}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ALONE)
+@pytest.mark.parametrize(
+    "command",
+    # What ``conform`` needs is also seen where a lesson installs a package: it builds for a minute.
+    [pytest.param(name, marks=pytest.mark.long if "conform" in name else pytest.mark.slow) for name in ALONE],
+)
 def test_every_other_command_needs_none(command: str, folder: Path) -> None:
     done = alone(command, folder)
     assert "Traceback" not in done.stderr, done.stderr

@@ -1,6 +1,7 @@
 """Texts that go out: with marks in place of personal data, or only when somebody says that it may."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from talkhouse.personal.redact import opened_redacted
 from talkhouse.schema.errors import PersonalDataFound
 from tests.commands import run
 from tests.data_files import data_of
+from tests.limits import small_disk
 
 HARBOUR = data_of(__file__)
 
@@ -99,6 +101,35 @@ def test_personal_data_of_ones_own_goes_out_only_if_somebody_says_so(
     assert not (tmp_path / arguments[-1]).exists()
     again = run(*arguments, "--keep-personal-data", "--db", harbour, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "column", ["list(text)", "list({'who': role, 'said': [text]})", "map(list(turn_index), list(text))"]
+)
+def test_texts_in_lists_and_structs_are_asked_about_too(harbour: Path, tmp_path: Path, column: str) -> None:
+    path = Path(shutil.copyfile(harbour, tmp_path / "w.duckdb"))
+    with duckdb.connect(path) as con:
+        con.execute(f"create view harbour.talks as select dialogue_id, {column} as talk from main.turns group by all")
+    asked = run("export", "harbour.talks", "--output", "talks.jsonl", "--db", path, cwd=tmp_path)
+    assert asked.returncode == 1
+    assert "personal data in the texts of harbour" in asked.stderr, asked.stderr
+    assert "e-mail addresses: " in asked.stderr
+    assert not (tmp_path / "talks.jsonl").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", ["2M", "60%"])
+def test_a_full_temporary_folder_says_what_to_do(harbour: Path, tmp_path: Path, room: str) -> None:
+    """Full before the copy is whole, and while the marks are put into it."""
+    size = room if room.endswith("M") else f"{harbour.stat().st_size + 200_000}"
+    with small_disk(f"size={size}") as disk:
+        words = ["export", "main.turns", "--redact", "--output", tmp_path / "turns.csv", "--db", harbour]
+        done = run(*words, env={"TMPDIR": str(disk)})
+        assert done.returncode == 1
+        assert "next:     make room" in done.stderr, done.stderr
+        assert [*disk.iterdir()] == []
+    assert not (tmp_path / "turns.csv").exists()
 
 
 @pytest.mark.slow
