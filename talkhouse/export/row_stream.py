@@ -139,6 +139,21 @@ def row_groups(batches: Iterable[Any]) -> Iterator[Any]:
         yield concat_batches(held)
 
 
+def cut(batches: Iterator[Any], sizes: Iterable[int]) -> Iterator[Iterator[Any]]:
+    """Yield the batches of the first so many rows, then those of the next; each are read before the next begin."""
+    left: list[Any] = []
+
+    def piece(rows: int) -> Iterator[Any]:
+        while rows:
+            batch = left.pop() if left else next(batches)
+            if batch.num_rows > rows:
+                left.append(batch.slice(rows))
+            yield batch.slice(0, rows)
+            rows -= min(rows, batch.num_rows)
+
+    return map(piece, sizes)
+
+
 def _even(batches: Iterable[Any]) -> Iterator[Any]:
     """Cut and join batches so that each has as many rows; how DuckDB cuts them depends on its threads."""
     from pyarrow.lib import concat_batches

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from talkhouse.warehouse.rows_hash import TableHash, TaskHash
+from talkhouse.warehouse.rows_hash import RowsHash, TableHash, TaskHash, added
 from talkhouse.warehouse.rows_hash import content_id as content_id_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 """The name of a release, which is that of a folder."""
 
-FORMAT = 1
-"""Raised when an older Talkhouse can't read what a release is; another one is refused."""
+FORMAT, SPLIT_FORMAT = 1, 2
+"""Raised when an older Talkhouse can't read what a release is; others are refused. The second: a table has objects."""
 
 MANIFEST = "release.json"
 CHECKSUM = "release.json.sha256"
@@ -64,21 +64,49 @@ class Checks(msgspec.Struct, frozen=True):
     warnings: _Count
 
 
-class ReleasedTable(msgspec.Struct, frozen=True):
-    """The rows of a corpus in a table, and the object that has them."""
+class ReleasedObject(msgspec.Struct, frozen=True):
+    """A file of rows of a corpus in a table."""
 
-    table: _Table
-    corpus: _Corpus
     rows: _Count
     rows_hash: _Hex
     file: str
     bytes: _Count
     sha256: _Hex
 
+
+class ReleasedTable(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The rows of a corpus in a table, and the object that has them, or the objects of a large table."""
+
+    table: _Table
+    corpus: _Corpus
+    rows: _Count
+    rows_hash: _Hex
+    file: str | None
+    """None where there are several."""
+    bytes: _Count
+    """Of all of them."""
+    sha256: _Hex | None
+    objects: list[ReleasedObject] = []
+
+    @property
+    def files(self) -> list[ReleasedObject]:
+        """The objects, also where it is only one."""
+        return self.objects or [
+            ReleasedObject(self.rows, self.rows_hash, self.file or "", self.bytes, self.sha256 or "")
+        ]
+
     def __post_init__(self) -> None:
-        """Refuse a file that is not the object of these rows."""
-        if self.file != object_name(self.table, self.corpus, self.rows_hash):
-            raise ValueError(f"{self.table} of {self.corpus} has another file: {self.file[:100]!r}")
+        """Refuse a file that is not the object of these rows, and objects that are not all of them."""
+        for file in self.files:
+            if file.file != object_name(self.table, self.corpus, file.rows_hash):
+                raise ValueError(f"{self.table} of {self.corpus} has another file: {file.file[:100]!r}")
+        if self.objects:
+            together = added(RowsHash(file.rows, file.rows_hash) for file in self.objects)
+            expected = ((self.rows, self.rows_hash), sum(file.bytes for file in self.objects), None, None)
+            if (together, self.bytes, self.file, self.sha256) != expected:
+                raise ValueError(f"{self.table} of {self.corpus} has other rows than its files")
+        elif self.sha256 is None:
+            raise ValueError(f"{self.table} of {self.corpus} has a file without a hash")
 
 
 class ReleasedTask(msgspec.Struct, frozen=True):
@@ -124,12 +152,13 @@ class ReleaseManifest(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse what is there twice, and another format."""
-        if self.format != FORMAT:
-            raise ValueError(f"format {self.format}; this Talkhouse reads format {FORMAT}")
+        if self.format not in (FORMAT, SPLIT_FORMAT):
+            raise ValueError(f"format {self.format}; this Talkhouse reads format {FORMAT} and {SPLIT_FORMAT}")
         datetime.fromisoformat(self.created_at)  # ValueError for a date that is none
         for keys in (
             [corpus.corpus_id for corpus in self.corpora],
             [(table.table, table.corpus) for table in self.tables],
+            [file.file for table in self.tables for file in table.files],
         ):
             if len({*keys}) < len(keys):
                 raise ValueError("something is there twice")
@@ -140,9 +169,9 @@ class ReleaseManifest(msgspec.Struct, frozen=True):
         return sum(table.rows for table in self.tables)
 
     @property
-    def files(self) -> list["ReleasedTable | Frame"]:
+    def files(self) -> list[ReleasedObject | Frame]:
         """All files that the release has."""
-        return [*self.tables, self.frame]
+        return [*(file for table in self.tables for file in table.files), self.frame]
 
     @property
     def expected_id(self) -> str:

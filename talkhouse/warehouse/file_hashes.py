@@ -1,0 +1,220 @@
+"""The hash of the rows of each source file in a large table, so that what is new alone is hashed and written.
+
+The hash of rows is a sum, so a table's is that of its files together. Those of a warehouse are in the user's cache
+folder, by what tells whether the warehouse has changed (as the ids of contents are): only this user's processes have
+computed them, of this file or of the one from which a build took the rows over. A warehouse says nothing of its own
+sums, since it may be a stranger's, and who verifies never looks here.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import msgspec
+from sqlalchemy import Table
+
+from talkhouse import migrations
+from talkhouse.schema.sql import literal, quoted
+from talkhouse.schema.tables import metadata, qualified
+from talkhouse.system.cache import Cache, key_of
+from talkhouse.warehouse.content_ids import identity
+from talkhouse.warehouse.rows_hash import FILE, RowsHash, added, group_hashes
+
+LARGE = 100_000
+"""Rows of a corpus in a table from which on they are hashed by source file."""
+
+SPLIT = 1_000_000
+"""Rows of a corpus in a table from which on they lie in several files of a release or lake."""
+
+RUN = 250_000
+"""Rows of such a file, more or less: all of them are written again where one of its source files changes."""
+
+_A_FILE = 100
+"""Rows of a source file, on average: with fewer, to remember them costs as much as to hash them."""
+
+_KEPT = Cache("file-hashes", ".json", most=64)
+
+_Known = dict[str, dict[str, dict[str, RowsHash]]]
+"""By table, corpus and source file."""
+
+
+class Run(NamedTuple):
+    """Source files that follow each other, and their rows in a table."""
+
+    files: tuple[str, ...]
+    same: RowsHash
+
+
+class _Place(NamedTuple):
+    """How many rows of a table a source file has, and between which rows of the table they lie."""
+
+    rows: int
+    first: int
+    last: int
+
+
+def identity_of(path: Path) -> str | None:
+    """Return what tells whether a warehouse has changed; None where there is none, or of another schema revision."""
+    with suppress(OSError):
+        return key_of(identity(path), migrations.head())
+    return None
+
+
+def take_over(before: str | None, path: Path, read_again: Mapping[str, Collection[str]]) -> None:
+    """Remember for a warehouse that was built now what was known of the one that its rows come from.
+
+    ``before``: the identity of that one. ``read_again``: the source files whose rows do not come from there, of each
+    corpus that has others.
+    """
+    known = _read(before)
+    if known and (now := identity_of(path)):
+        stay = {
+            table: {
+                corpus: {file: same for file, same in of_files.items() if file not in read_again[corpus]}
+                for corpus, of_files in of_corpora.items()
+                if corpus in read_again
+            }
+            for table, of_corpora in known.items()
+        }
+        _KEPT.keep(msgspec.json.encode(stay), now)
+
+
+def _read(key: str | None) -> _Known:
+    content = _KEPT.read(key) if key else None
+    with suppress(msgspec.DecodeError):  # half a file: it is made again
+        return msgspec.json.decode(content, type=_Known) if content else {}
+    return {}
+
+
+@dataclass(frozen=True)
+class FileHashes:
+    """The hashes of a warehouse's rows by source file: those that are remembered, and the others when asked for."""
+
+    con: duckdb.DuckDBPyConnection
+    database: str
+    key: str | None
+    """What ``identity_of`` the path was before and after it was opened; None: nothing is remembered."""
+    _tables: dict[str, dict[str, dict[str, RowsHash]]] = field(default_factory=dict)
+    _places: dict[str, dict[str, _Place]] = field(default_factory=dict)
+
+    def of(self, table: Table) -> dict[str, dict[str, RowsHash]]:
+        """Return the hashes of the rows of each source file, by corpus, of corpora with many rows in a table."""
+        name = qualified(table)
+        if name not in self._tables:
+            self._tables[name] = self._of(table) if name in _TABLES and self._is_large(table) else {}
+        return self._tables[name]
+
+    def runs(self, table: Table, corpus: str) -> list[Run]:
+        """Return the runs of source files whose rows in a table lie in files of their own; none where all lie in one.
+
+        Where a run ends depends on its last file alone. So they are the same wherever and whenever the corpus was
+        read, and a file more or less changes no other run than its own and the next.
+        """
+        of_files = self.of(table).get(corpus, {})
+        if sum(same.rows for same in of_files.values()) < SPLIT:
+            return []
+        found, run = list[list[str]](), list[str]()
+        for file, same in sorted(of_files.items()):
+            run.append(file)
+            if int(same.hash[:16], 16) * RUN < same.rows << 64:
+                found.append(run)
+                run = []
+        return [Run(tuple(files), added(of_files[file] for file in files)) for files in [*found, run] if files]
+
+    def select(self, table: Table, runs: Sequence[Run]) -> str:
+        """Return the query of the rows of runs in a table, run by run, each sorted by grain."""
+        columns = ", ".join(f"rows.{quoted(column.name)}" for column in table.columns)
+        grain = ", ".join(f"rows.{quoted(column)} asc nulls last" for column in table.info["grain"])
+        numbered = [f"({literal(file)}, {number})" for number, run in enumerate(runs) for file in run.files]
+        return (
+            f"select {columns} from {self._rows(table, [file for run in runs for file in run.files])} inner join "
+            f"(values {', '.join(numbered)}) as runs(file, number) on {_file(table)} = runs.file "
+            f"order by runs.number, {grain}"
+        )
+
+    def keep(self) -> None:
+        """Remember what was asked for."""
+        if self.key and self._tables:
+            _KEPT.keep(msgspec.json.encode(self._tables), self.key)
+
+    def _is_large(self, table: Table) -> bool:
+        """Whether a table has many rows, and they are there: a view over files of a lake has no places."""
+        query = (
+            "select estimated_size from duckdb_tables() where database_name = ? and schema_name = ? and table_name = ?"
+        )
+        found = self.con.execute(query, [self.database, table.schema or "main", table.name]).fetchall()
+        return any(size >= LARGE for (size,) in found)
+
+    def _of(self, table: Table) -> dict[str, dict[str, RowsHash]]:
+        places = self._places[qualified(table)] = self._find(table)
+        owners = dict(
+            self.con.execute(
+                f"select source_file_id, corpus_id from {quoted(self.database)}.meta.source_files"
+            ).fetchall()
+        )
+        if not places.keys() <= owners.keys():  # rows that no file has
+            return {}
+        by_corpus: dict[str, list[str]] = {}
+        for file in places:
+            by_corpus.setdefault(owners[file], []).append(file)
+        remembered = _read(self.key).get(qualified(table), {})
+        found = {}
+        for corpus, files in by_corpus.items():
+            if sum(places[file].rows for file in files) >= max(LARGE, _A_FILE * len(files)):
+                known = remembered.get(corpus, {})
+                there = {file: known[file] for file in files if file in known and known[file].rows == places[file].rows}
+                found[corpus] = {**there, **self._hashed(table, [file for file in files if file not in there])}
+        return found
+
+    def _find(self, table: Table) -> dict[str, _Place]:
+        query = (
+            f"select {_file(table)}, count(*), min(rows.rowid), max(rows.rowid) from {self._rows(table)} group by all"
+        )
+        return {file: _Place(*place) for file, *place in self.con.execute(query).fetchall()}
+
+    def _hashed(self, table: Table, files: list[str]) -> dict[str, RowsHash]:
+        if not files:
+            return {}
+        of_files = f"{_file(table)} in ({', '.join(map(literal, files))})"
+        query = f"select rows.*, {_file(table)} as {FILE} from {self._rows(table, files)} where {of_files}"
+        return {
+            str(file): RowsHash(rows, hashed)
+            for (file,), rows, (hashed,) in group_hashes(self.con, query, [FILE], [()])
+        }
+
+    def _rows(self, table: Table, files: Collection[str] = ()) -> str:
+        """Return the rows of a table beside their source files; with ``files``, those between which theirs lie."""
+        rows = f"{quoted(self.database)}.{qualified(table)}"
+        if files:
+            places = [self._places[qualified(table)][file] for file in files]
+            first, last = min(place.first for place in places), max(place.last for place in places)
+            rows = f"(from {rows} where rowid between {first} and {last})"
+        key = _key(table)
+        if key == "source_file_id":
+            return f"{rows} as rows"
+        known = quoted(f"files of {key} in {self.database}")
+        self.con.execute(
+            f"create temp table if not exists {known} as select {key}, min(source_file_id) as source_file_id "
+            f"from {quoted(self.database)}.main.records where {key} is not null group by all"
+        )
+        return f"{rows} as rows left join {known} as files on rows.{key} = files.{key}"
+
+
+def _key(table: Table) -> str | None:
+    """Return the column by which the source file of a row is known."""
+    return next((name for name in ("source_file_id", "record_id", "dialogue_id") if name in table.columns), None)
+
+
+def _file(table: Table) -> str:
+    return "rows.source_file_id" if _key(table) == "source_file_id" else "files.source_file_id"
+
+
+_TABLES = {
+    qualified(table)
+    for table in metadata.tables.values()
+    if table.schema is None and _key(table) and table.name != "examples"  # which are numbered through all files
+}
+"""Tables whose rows a build takes over with those of their source files, as they are."""
