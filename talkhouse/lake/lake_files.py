@@ -33,7 +33,7 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import column_types, dicts, literal, quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system.memory import in_little_memory
-from talkhouse.warehouse.file_hashes import FileHashes, Run, identity_of
+from talkhouse.warehouse.file_hashes import FileHashes, Run, identity_of, same_still
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import SplitView
 from talkhouse.warehouse.rows_hash import SHARED, RowsHash, added, belongs, rows_hash
@@ -71,8 +71,7 @@ class Warehouses:
 
     def hashes_of(self, corpus: str) -> FileHashes | None:
         """Return the hashes by source file of the warehouse of a corpus; None for rows that belong to none."""
-        owner = self._owner(corpus)
-        return None if owner is None else self.file_hashes.get(owner.database)
+        return (owner := self._owner(corpus)) and self.file_hashes.get(owner.database)
 
     def path(self, corpus: str) -> Path:
         """Return the warehouse of a corpus, or the first."""
@@ -101,8 +100,7 @@ def attached(paths: Sequence[Path], only: Sequence[str], settings: Settings = NO
         opened = [Warehouse(con, database) for database in databases]
         found = tuple(sorted(opened, key=lambda item: item.corpus_ids))
         con.execute(f"use {found[0].database}")
-        still = {name: before[name] if identity_of(path) == before[name] else None for name, path in databases.items()}
-        file_hashes = {name: FileHashes(con, name, key) for name, key in still.items()}
+        file_hashes = {name: FileHashes(con, name, same_still(before[name], path)) for name, path in databases.items()}
         warehouses = Warehouses(con, found, _wanted(found, only), file_hashes=file_hashes)
         if len(found) > 1:
             _check_shared(warehouses)
@@ -231,6 +229,12 @@ class CorpusRows(NamedTuple):
     def full_name(self) -> str:
         """The name of the table as a user types it."""
         return qualified(self.table)
+
+    @property
+    def sorted(self) -> str:
+        """The query of the rows by grain."""
+        order = ", ".join(f"{quoted(column)} asc nulls last" for column in self.table.info["grain"])
+        return f"from ({self.query}) order by {order}"
 
     @property
     def folder(self) -> str:
@@ -368,25 +372,18 @@ def _content(table: Table, columns: tuple[LakeColumn, ...], corpus: str, query: 
 
 
 def write(
-    con: duckdb.DuckDBPyConnection, rows: CorpusRows, snapshot: Inside, on_rows: OnRows, bytes_a_file: int = _FILE_BYTES
-) -> list[LakeFile]:
-    """Write rows, sorted by grain, to files of a snapshot; return them with paths that begin with its name."""
-    order = ", ".join(f"{quoted(column)} asc nulls last" for column in rows.table.info["grain"])
-    return write_runs(con, f"from ({rows.query}) order by {order}", [rows], snapshot, on_rows, 0, bytes_a_file)
-
-
-def write_runs(
     con: duckdb.DuckDBPyConnection,
-    query: str,
     parts: Sequence[CorpusRows],
+    query: str,
     snapshot: Inside,
     on_rows: OnRows,
-    first: int,
+    *,
+    first: int = 0,
     bytes_a_file: int = _FILE_BYTES,
 ) -> list[LakeFile]:
-    """Write the rows of a query, which has those of each part after the other, each to files of its own.
+    """Write the rows of a query, those of each part after the other, to files of a snapshot, each to its own.
 
-    ``first``: the number of the first file.
+    ``first``: the number of the first file. Returns them with paths that begin with the snapshot's name.
     """
 
     def create(number: int, index: int) -> AbstractContextManager[BinaryIO]:

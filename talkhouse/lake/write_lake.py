@@ -257,13 +257,10 @@ def _write(warehouses: Warehouses, plan: Plan, workspace: LakeWorkspace, progres
         if rows := warehouses.written.get((new[0].full_name, corpus)):
             return lake_files.link(rows.files, rows.folder, workspace.snapshot)
         runs, hashes = [part.run for part in new if part.run], warehouses.hashes_of(corpus)
+        query = hashes.select(new[0].table, runs) if hashes and runs else new[0].sorted
         with warehouse.explain_damage(warehouses.path(corpus)):
-            if not runs or not hashes:
-                return lake_files.write(warehouses.con, new[0], workspace.snapshot, progress.advance)
-            query = hashes.select(new[0].table, runs)
-            return kept + lake_files.write_runs(
-                warehouses.con, query, new, workspace.snapshot, progress.advance, len(kept)
-            )
+            con, snapshot = warehouses.con, workspace.snapshot
+            return kept + lake_files.write(con, new, query, snapshot, progress.advance, first=len(kept))
 
     def of_corpus(part: PlannedCorpus) -> str:
         return part.content.corpus

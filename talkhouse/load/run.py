@@ -208,8 +208,7 @@ class _Job:
             result.inventory = stage.inventory()
         else:
             publish(workspace, template_key(known.catalogue, known.splits))
-            if not workspace.outdated.exists():
-                take_over(before, self.path, built.replaced)
+            take_over(before, self.path, built.replaced)
         return result
 
 

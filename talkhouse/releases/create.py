@@ -8,31 +8,26 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
+from sqlalchemy import Table
 
 from talkhouse.load.workspace import template_of
 from talkhouse.queries.checks import checks, run
 from talkhouse.releases import manifest
-from talkhouse.releases.manifest import (
-    ReleasedCorpus,
-    ReleasedObject,
-    ReleasedSource,
-    ReleasedTable,
-    ReleasedTask,
-    ReleaseManifest,
-)
-from talkhouse.releases.objects import WrittenObject, frame_address, table_of, write_frame, write_rows, write_runs
+from talkhouse.releases.manifest import ReleasedObject, ReleasedTable, ReleaseManifest
+from talkhouse.releases.objects import WrittenObject, frame_address, write_frame, write_rows
 from talkhouse.releases.store import OBJECTS, RELEASES, checksum_line, held, names, objects_in, part_folder, read_all
 from talkhouse.schema.errors import CheckFailed, OutputFailed, ReleaseDamaged, UsageError, check_unicode
-from talkhouse.schema.sql import dicts, quoted
+from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.tables import metadata
 from talkhouse.system.atomic_output import OutputMessages, database_errors, output_errors
 from talkhouse.system.files import sync
 from talkhouse.system.folders import new_folder
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.content_ids import ContentIds, Contents, contents_of, keep_ids
-from talkhouse.warehouse.file_hashes import FileHashes, Run, identity_of
+from talkhouse.warehouse.file_hashes import FileHashes, Run, identity_of, same_still
 from talkhouse.warehouse.opened import Warehouse, opened
 from talkhouse.warehouse.relations import check_corpus
-from talkhouse.warehouse.rows_hash import TableHash
+from talkhouse.warehouse.rows_hash import RowsHash, TableHash, corpora_of, corpus_of
 
 _MEMORY = 250_000_000
 """Bytes that DuckDB may hold, unless it needs more."""
@@ -137,8 +132,7 @@ class _Creation:
         self.con, self.database = warehouse.con, warehouse.database
         self.con.execute(f"use {quoted(self.database)}")
         self.corpora = sorted(request.corpora or warehouse.corpus_ids)
-        self.identity = before if before == identity_of(warehouse.path) else None
-        self.file_hashes = FileHashes(self.con, self.database, self.identity)
+        self.file_hashes = FileHashes(self.con, self.database, same_still(before, warehouse.path))
         self.before, damaged = read_all(store)
         if damaged and not request.repair:
             raise damaged[0]
@@ -177,46 +171,48 @@ class _Creation:
         return Created(manifest.as_data(release), len(written), len(release.files) - len(written), new_bytes)
 
     def _contents(self) -> Contents:
-        return contents_of(self.con, self.database, self.corpora, self.file_hashes)
+        return contents_of(self.con, self.database, self.corpora, self.file_hashes.of)
 
-    def _objects(self, of: TableHash) -> dict[str, Run | None]:
-        """Return the names of the objects of a corpus in a table, each with its run where there are several."""
-        runs = self.file_hashes.runs(table_of(of), of.corpus)
-        if not runs:
-            return {manifest.object_name(of.table, of.corpus, of.hash): None}
+    def _objects(self, of: TableHash) -> dict[str, Run]:
+        """Return the names of the objects of a corpus in a table, each with its rows."""
+        runs = self.file_hashes.runs(_table(of), of.corpus) or [Run((), RowsHash(of.rows, of.hash))]
         return {manifest.object_name(of.table, of.corpus, run.same.hash): run for run in runs}
 
-    def _write(self, of: TableHash, objects: Mapping[str, Run | None], part: Path) -> list[WrittenObject]:
-        runs = {name: run for name, run in objects.items() if run}
-        if not runs:
-            return [write_rows(self.con, self.database, of, part)]
-        query = self.file_hashes.select(table_of(of), [*runs.values()])
-        return write_runs(self.con, query, {name: run.same.rows for name, run in runs.items()}, part)
+    def _write(self, of: TableHash, objects: Mapping[str, Run], part: Path) -> list[WrittenObject]:
+        """Write the rows of some objects, sorted by grain."""
+        table, runs = _table(of), [run for run in objects.values() if run.files]
+        belongs = f"{corpus_of(table, corpora_of(self.con, self.database))} = {literal(of.corpus)}"
+        grain = ", ".join(f"{quoted(column)} nulls last" for column in table.info["grain"])
+        whole = f"from {quoted(self.database)}.{of.table} where {belongs} order by {grain}"
+        query = self.file_hashes.select(table, runs) if runs else whole
+        return write_rows(self.con, query, {name: run.same.rows for name, run in objects.items()}, part)
 
     def _check(self) -> tuple[int, int]:
         """Count the checks that find something; CheckFailed where one fails.
 
-        What the build has found is taken where it was this user's, and nothing has changed since.
+        None is run that this user's build has run, where nothing has changed since.
         """
-        recorded = self.con.execute("select check_name, condition, severity, offending from meta.checks").fetchall()
-        found = {(name, condition): offending for name, condition, _, offending in recorded}
-        is_built_here = template_of(self.warehouse.path) and identity_of(self.warehouse.path) == self.identity
-        known = found if is_built_here else {}
-        wanted = checks(self.warehouse.catalogue, self.warehouse.corpus_ids)
-        unknown = [check for check in wanted if (check.name, check.condition) not in known]
-        outcomes = list(run(self.con, unknown))
-        failed = [(outcome.check.name, outcome.offending) for outcome in outcomes if outcome.is_failure]
-        failed += [(name, offending) for name, _, severity, offending in recorded if severity == "error" and offending]
-        if failed:
-            raise CheckFailed(
-                "the warehouse failed its checks; nothing was released",
-                where=self.warehouse.path,
-                found=f"{failed[0][1]:,} rows offend against {failed[0][0]}",
-                next_step="see them with: talkhouse check",
-            )
-        warnings = [outcome.offending for outcome in outcomes]
-        warnings += [known.get((check.name, check.condition), 0) for check in wanted]
-        return 0, sum(offending > 0 for offending in warnings)
+        query = "select check_name, severity, offending, condition from meta.checks"
+        recorded, wanted = (
+            self.con.execute(query).fetchall(),
+            checks(self.warehouse.catalogue, self.warehouse.corpus_ids),
+        )
+        is_built_here = template_of(self.warehouse.path) and identity_of(self.warehouse.path) == self.file_hashes.key
+        have_run = {(name, condition) for name, _, _, condition in recorded}
+        if is_built_here and {(check.name, check.condition) for check in wanted} <= have_run:
+            found = [(name, severity, offending) for name, severity, offending, _ in recorded]
+        else:
+            outcomes = run(self.con, wanted)
+            found = [(outcome.check.name, outcome.check.severity, outcome.offending) for outcome in outcomes]
+        for name, severity, offending, *_ in (*found, *recorded):
+            if severity == "error" and offending:
+                raise CheckFailed(
+                    "the warehouse failed its checks; nothing was released",
+                    where=self.warehouse.path,
+                    found=f"{offending:,} rows offend against {name}",
+                    next_step="see them with: talkhouse check",
+                )
+        return 0, sum(offending > 0 for _, _, offending in found)
 
     @cached_property
     def _frame_name(self) -> str:
@@ -263,23 +259,22 @@ class _Creation:
             catalogue_hash=build["catalogue_hash"],
             duckdb_version=duckdb.__version__,
             corpora=[
-                ReleasedCorpus(**row, content_id=contents.id_of(row["corpus_id"]))
+                manifest.ReleasedCorpus(**row, content_id=contents.id_of(row["corpus_id"]))
                 for row in corpora
                 if row["corpus_id"] in wanted
             ],
-            sources=[ReleasedSource(**row) for row in sources if row["corpus_id"] in wanted],
+            sources=[manifest.ReleasedSource(**row) for row in sources if row["corpus_id"] in wanted],
             checks=manifest.Checks(errors, warnings),
             quarantined=sum(corpus in wanted for (corpus,) in quarantined),
             tables=tables,
-            tasks=[ReleasedTask(*task) for task in contents.tasks],
+            tasks=[manifest.ReleasedTask(*task) for task in contents.tasks],
             frame=manifest.Frame(*files[self._frame_name]),
         )
 
     def _released(self, of: TableHash, files: Mapping[str, WrittenObject]) -> ReleasedTable:
-        (name, run), *others = self._objects(of).items()
-        if run is None:
-            return ReleasedTable(*of, *files[name])
-        objects = [ReleasedObject(*run.same, *files[name]) for name, run in ((name, run), *others) if run]
+        objects = [ReleasedObject(*run.same, *files[name]) for name, run in self._objects(of).items()]
+        if len(objects) == 1:
+            return ReleasedTable(*of, objects[0].file, objects[0].bytes, objects[0].sha256)
         return ReleasedTable(*of, None, sum(file.bytes for file in objects), None, objects)
 
     def _publish(self, release: ReleaseManifest, part: Path, written: Sequence[WrittenObject]) -> None:
@@ -312,3 +307,7 @@ class _Creation:
                 path.unlink(missing_ok=True)
             raise
         sync(self.store / RELEASES)
+
+
+def _table(of: TableHash) -> Table:
+    return metadata.tables[of.table.removeprefix("main.")]

@@ -90,23 +90,18 @@ class ReleasedTable(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def files(self) -> list[ReleasedObject]:
-        """The objects, also where it is only one."""
-        return self.objects or [
-            ReleasedObject(self.rows, self.rows_hash, self.file or "", self.bytes, self.sha256 or "")
-        ]
+        """The objects, also where it is one."""
+        whole = ReleasedObject(self.rows, self.rows_hash, self.file or "", self.bytes, self.sha256 or "")
+        return self.objects or [whole]
 
     def __post_init__(self) -> None:
         """Refuse a file that is not the object of these rows, and objects that are not all of them."""
         for file in self.files:
             if file.file != object_name(self.table, self.corpus, file.rows_hash):
                 raise ValueError(f"{self.table} of {self.corpus} has another file: {file.file[:100]!r}")
-        if self.objects:
-            together = added(RowsHash(file.rows, file.rows_hash) for file in self.objects)
-            expected = ((self.rows, self.rows_hash), sum(file.bytes for file in self.objects), None, None)
-            if (together, self.bytes, self.file, self.sha256) != expected:
-                raise ValueError(f"{self.table} of {self.corpus} has other rows than its files")
-        elif self.sha256 is None:
-            raise ValueError(f"{self.table} of {self.corpus} has a file without a hash")
+        together = added(RowsHash(file.rows, file.rows_hash) for file in self.files)
+        if (*together, sum(file.bytes for file in self.files)) != (self.rows, self.rows_hash, self.bytes):
+            raise ValueError(f"{self.table} of {self.corpus} has other rows than its files")
 
 
 class ReleasedTask(msgspec.Struct, frozen=True):

@@ -13,25 +13,23 @@ from typing import Any, NamedTuple
 import duckdb
 from pyarrow import lib as pa
 from pyarrow.parquet import ParquetWriter
-from sqlalchemy import Table
 
 from talkhouse.export.expressions import QueryColumn
 from talkhouse.export.row_stream import QueryRows, cut, row_groups
 from talkhouse.export.writers import arrow_errors
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.lake_format import lake_manifest
-from talkhouse.releases.manifest import MANIFEST, ReleasedObject, object_name
+from talkhouse.releases.manifest import MANIFEST, ReleasedObject
 from talkhouse.releases.store import Problem, Stored, problems_of_bytes, read
 from talkhouse.schema.errors import ReleaseDamaged, SourceError
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.sql_files import sql_of
-from talkhouse.schema.tables import metadata
 from talkhouse.schema.warehouse import HOUSEKEEPING, ROW_GROUP, STORAGE_VERSION
 from talkhouse.system.files import sha256_of, sync
 from talkhouse.warehouse.content_ids import contents_of
 from talkhouse.warehouse.opened import opened
-from talkhouse.warehouse.rows_hash import VOLATILE, RowsHash, TableHash, corpora_of, corpus_of, rows_hash
+from talkhouse.warehouse.rows_hash import VOLATILE, RowsHash, rows_hash
 
 POSTGRESQL = ("postgresql://", "postgres://")
 """How the address of a copy begins."""
@@ -45,32 +43,14 @@ class WrittenObject(NamedTuple):
     sha256: str
 
 
-def table_of(of: TableHash) -> Table:
-    """Return the table whose rows were hashed."""
-    return metadata.tables[of.table.removeprefix("main.")]
-
-
-def write_rows(con: duckdb.DuckDBPyConnection, database: str, of: TableHash, folder: Path) -> WrittenObject:
-    """Write the rows of a corpus in a table, sorted by grain, to a file in a folder that the connection may reach."""
-    table = table_of(of)
-    grain = ", ".join(f"{quoted(column)} nulls last" for column in table.info["grain"])
-    belongs = f"{corpus_of(table, corpora_of(con, database))} = {literal(of.corpus)}"
-    path = folder / object_name(of.table, of.corpus, of.hash)
-    con.execute(
-        f"copy (from {quoted(database)}.{of.table} where {belongs} order by {grain}) "
-        f"to {literal(str(path))} (format parquet, compression zstd)"
-    )
-    return described(path)
-
-
-def write_runs(
+def write_rows(
     con: duckdb.DuckDBPyConnection, query: str, rows: Mapping[str, int], folder: Path
 ) -> list[WrittenObject]:
     """Write the rows of a query to files of a folder, one after the other; ``rows``: how many, by the file's name."""
     with arrow_errors("Parquet"):
         schema, batches = QueryRows(con, con.sql(query)).batches(QueryColumn.as_stored)
         for name, of_file in zip(rows, cut(batches, rows.values()), strict=True):
-            with ParquetWriter(folder / name, schema, compression="zstd") as writer:  # type: ignore[no-untyped-call]
+            with ParquetWriter(folder / name, schema, compression="zstd", compression_level=3) as writer:  # type: ignore[no-untyped-call]
                 for group in row_groups(of_file):
                     writer.write_batch(group)
     return [described(folder / name) for name in rows]

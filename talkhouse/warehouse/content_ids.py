@@ -15,8 +15,7 @@ from talkhouse.schema.sql import quoted
 from talkhouse.system.cache import Cache, key_of
 
 if TYPE_CHECKING:  # what is known already is said without SQLAlchemy, which takes its time
-    from talkhouse.warehouse.file_hashes import FileHashes
-    from talkhouse.warehouse.rows_hash import TableHash, TaskHash
+    from talkhouse.warehouse.rows_hash import ByFile, TableHash, TaskHash
 
 _KEPT = Cache("content", ".json", most=64)
 _FORMAT = "1"
@@ -75,16 +74,12 @@ def keep_ids(path: Path, ids: ContentIds) -> None:
 
 
 def contents_of(
-    con: duckdb.DuckDBPyConnection,
-    database: str,
-    corpora: list[str] | None = None,
-    file_hashes: "FileHashes | None" = None,
+    con: duckdb.DuckDBPyConnection, database: str, corpora: list[str] | None = None, by_file: "ByFile | None" = None
 ) -> Contents:
-    """Hash all that is in a warehouse, or all of some corpora; ``file_hashes``: what of it need not be."""
+    """Hash all that is in a warehouse, or all of some corpora; ``by_file``: as in ``table_hashes``."""
     from talkhouse.warehouse.rows_hash import table_hashes, task_hashes
 
-    by_file = {"by_file": file_hashes.of} if file_hashes else {}
-    tables = table_hashes(con, database, corpora=corpora, **by_file)
+    tables = table_hashes(con, database, corpora=corpora, by_file=by_file)
     return Contents(tables, task_hashes(con, database, corpora=corpora))
 
 

@@ -48,19 +48,16 @@ class Run(NamedTuple):
     same: RowsHash
 
 
-class _Place(NamedTuple):
-    """How many rows of a table a source file has, and between which rows of the table they lie."""
-
-    rows: int
-    first: int
-    last: int
-
-
 def identity_of(path: Path) -> str | None:
-    """Return what tells whether a warehouse has changed; None where there is none, or of another schema revision."""
+    """Return what tells whether a warehouse has changed, or is of another schema revision; None where there is none."""
     with suppress(OSError):
         return key_of(identity(path), migrations.head())
     return None
+
+
+def same_still(before: str | None, path: Path) -> str | None:
+    """Return the identity of a file that was opened, if it is ``before``; else another one may be there by now."""
+    return before if before == identity_of(path) else None
 
 
 def take_over(before: str | None, path: Path, read_again: Mapping[str, Collection[str]]) -> None:
@@ -96,16 +93,22 @@ class FileHashes:
     con: duckdb.DuckDBPyConnection
     database: str
     key: str | None
-    """What ``identity_of`` the path was before and after it was opened; None: nothing is remembered."""
-    _tables: dict[str, dict[str, dict[str, RowsHash]]] = field(default_factory=dict)
-    _places: dict[str, dict[str, _Place]] = field(default_factory=dict)
+    """What ``same_still`` has returned; None: nothing is remembered."""
+    _found: _Known = field(default_factory=dict)
+    _places: dict[str, dict[str, tuple[int, int, int]]] = field(default_factory=dict)
+    """By table and source file: how many rows it has, and the numbers of the first and the last of them."""
 
     def of(self, table: Table) -> dict[str, dict[str, RowsHash]]:
         """Return the hashes of the rows of each source file, by corpus, of corpora with many rows in a table."""
         name = qualified(table)
-        if name not in self._tables:
-            self._tables[name] = self._of(table) if name in _TABLES and self._is_large(table) else {}
-        return self._tables[name]
+        if name not in self._found:
+            query = (
+                "select estimated_size from duckdb_tables() where (database_name, schema_name, table_name) = (?, ?, ?)"
+            )
+            sizes = self.con.execute(query, [self.database, table.schema or "main", table.name]).fetchall()
+            is_large = name in _TABLES and sum(size for (size,) in sizes) >= LARGE
+            self._found[name] = self._of(table) if is_large else {}
+        return self._found[name]
 
     def runs(self, table: Table, corpus: str) -> list[Run]:
         """Return the runs of source files whose rows in a table lie in files of their own; none where all lie in one.
@@ -116,13 +119,12 @@ class FileHashes:
         of_files = self.of(table).get(corpus, {})
         if sum(same.rows for same in of_files.values()) < SPLIT:
             return []
-        found, run = list[list[str]](), list[str]()
+        runs = [list[str]()]
         for file, same in sorted(of_files.items()):
-            run.append(file)
+            runs[-1].append(file)
             if int(same.hash[:16], 16) * RUN < same.rows << 64:
-                found.append(run)
-                run = []
-        return [Run(tuple(files), added(of_files[file] for file in files)) for files in [*found, run] if files]
+                runs.append([])
+        return [Run(tuple(files), added(of_files[file] for file in files)) for files in runs if files]
 
     def select(self, table: Table, runs: Sequence[Run]) -> str:
         """Return the query of the rows of runs in a table, run by run, each sorted by grain."""
@@ -137,62 +139,46 @@ class FileHashes:
 
     def keep(self) -> None:
         """Remember what was asked for."""
-        if self.key and self._tables:
-            _KEPT.keep(msgspec.json.encode(self._tables), self.key)
-
-    def _is_large(self, table: Table) -> bool:
-        """Whether a table has many rows, and they are there: a view over files of a lake has no places."""
-        query = (
-            "select estimated_size from duckdb_tables() where database_name = ? and schema_name = ? and table_name = ?"
-        )
-        found = self.con.execute(query, [self.database, table.schema or "main", table.name]).fetchall()
-        return any(size >= LARGE for (size,) in found)
+        if self.key and self._found:
+            _KEPT.keep(msgspec.json.encode(self._found), self.key)
 
     def _of(self, table: Table) -> dict[str, dict[str, RowsHash]]:
-        places = self._places[qualified(table)] = self._find(table)
-        owners = dict(
-            self.con.execute(
-                f"select source_file_id, corpus_id from {quoted(self.database)}.meta.source_files"
-            ).fetchall()
+        query = (
+            f"select {_file(table)}, (count(*), min(rows.rowid), max(rows.rowid)) from {self._rows(table)} group by all"
         )
+        places = self._places[qualified(table)] = dict(self.con.execute(query).fetchall())
+        files = f"select source_file_id, corpus_id from {quoted(self.database)}.meta.source_files"
+        owners = dict(self.con.execute(files).fetchall())
         if not places.keys() <= owners.keys():  # rows that no file has
             return {}
-        by_corpus: dict[str, list[str]] = {}
-        for file in places:
-            by_corpus.setdefault(owners[file], []).append(file)
-        remembered = _read(self.key).get(qualified(table), {})
-        found = {}
-        for corpus, files in by_corpus.items():
-            if sum(places[file].rows for file in files) >= max(LARGE, _A_FILE * len(files)):
+        remembered, found = _read(self.key).get(qualified(table), {}), {}
+        for corpus in {owners[file] for file in places}:
+            of_corpus = {file: rows for file, (rows, _, _) in places.items() if owners[file] == corpus}
+            if sum(of_corpus.values()) >= max(LARGE, _A_FILE * len(of_corpus)):
                 known = remembered.get(corpus, {})
-                there = {file: known[file] for file in files if file in known and known[file].rows == places[file].rows}
-                found[corpus] = {**there, **self._hashed(table, [file for file in files if file not in there])}
+                same = {
+                    file: known[file] for file, rows in of_corpus.items() if file in known and known[file].rows == rows
+                }
+                found[corpus] = same | self._hashed(table, [file for file in of_corpus if file not in same])
         return found
-
-    def _find(self, table: Table) -> dict[str, _Place]:
-        query = (
-            f"select {_file(table)}, count(*), min(rows.rowid), max(rows.rowid) from {self._rows(table)} group by all"
-        )
-        return {file: _Place(*place) for file, *place in self.con.execute(query).fetchall()}
 
     def _hashed(self, table: Table, files: list[str]) -> dict[str, RowsHash]:
         if not files:
             return {}
         of_files = f"{_file(table)} in ({', '.join(map(literal, files))})"
         query = f"select rows.*, {_file(table)} as {FILE} from {self._rows(table, files)} where {of_files}"
-        return {
-            str(file): RowsHash(rows, hashed)
-            for (file,), rows, (hashed,) in group_hashes(self.con, query, [FILE], [()])
-        }
+        groups = group_hashes(self.con, query, [FILE], [()])
+        return {str(file): RowsHash(rows, hashed) for (file,), rows, (hashed,) in groups}
 
     def _rows(self, table: Table, files: Collection[str] = ()) -> str:
-        """Return the rows of a table beside their source files; with ``files``, those between which theirs lie."""
-        rows = f"{quoted(self.database)}.{qualified(table)}"
+        """Return the rows of a table beside their source files; with ``files``, from the first of theirs to the last.
+
+        DuckDB reads no others then, and those of new files are the last of all.
+        """
+        key, rows = _key(table), f"{quoted(self.database)}.{qualified(table)}"
         if files:
-            places = [self._places[qualified(table)][file] for file in files]
-            first, last = min(place.first for place in places), max(place.last for place in places)
-            rows = f"(from {rows} where rowid between {first} and {last})"
-        key = _key(table)
+            _, first, last = zip(*(self._places[qualified(table)][file] for file in files), strict=True)
+            rows = f"(from {rows} where rowid between {min(first)} and {max(last)})"
         if key == "source_file_id":
             return f"{rows} as rows"
         known = quoted(f"files of {key} in {self.database}")

@@ -55,6 +55,10 @@ class TableHash(NamedTuple):
     hash: str
 
 
+ByFile = Callable[[Table], Mapping[str, Mapping[str, RowsHash]]]
+"""Returns the hashes of a table's rows by corpus and source file, of some corpora."""
+
+
 class TaskHash(NamedTuple):
     """The examples of a task in one of the publisher's releases and one split, as the task's view has them."""
 
@@ -137,12 +141,11 @@ def table_hashes(
     database: str,
     *,
     corpora: Collection[str] | None = None,
-    by_file: Callable[[Table], Mapping[str, Mapping[str, RowsHash]]] = lambda _: {},
+    by_file: ByFile | None = None,
 ) -> list[TableHash]:
     """Count and hash the rows of tables by corpus, sorted; tables without rows are left out.
 
-    ``corpora``: only the rows of these, and those of none. ``by_file``: returns the hashes of a table's rows by corpus
-    and source file, of corpora that need not be hashed for that.
+    ``corpora``: only the rows of these, and those of none. ``by_file``: hashes of rows that need not be hashed here.
     """
     known = corpora_of(con, database)
     wanted = [SHARED, *(known if corpora is None else corpora)]
@@ -150,7 +153,8 @@ def table_hashes(
     for table in metadata.tables.values():
         name, corpus_of_row = qualified(table), corpus_of(table, known)
         if name not in UNHASHED:
-            of_files = {corpus: files for corpus, files in by_file(table).items() if corpus in wanted}
+            found_by_file = by_file(table) if by_file else {}
+            of_files = {corpus: files for corpus, files in found_by_file.items() if corpus in wanted}
             for corpus, files in of_files.items():
                 found.append(TableHash(name, corpus, *added(files.values())))
             others = ", ".join(literal(corpus) for corpus in wanted if corpus not in of_files)
