@@ -71,7 +71,8 @@ class Warehouses:
 
     def hashes_of(self, corpus: str) -> FileHashes | None:
         """Return the hashes by source file of the warehouse of a corpus; None for rows that belong to none."""
-        return (owner := self._owner(corpus)) and self.file_hashes.get(owner.database)
+        owner = self._owner(corpus)
+        return None if owner is None else self.file_hashes.get(owner.database)
 
     def path(self, corpus: str) -> Path:
         """Return the warehouse of a corpus, or the first."""

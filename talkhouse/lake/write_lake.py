@@ -250,17 +250,17 @@ def _write(warehouses: Warehouses, plan: Plan, workspace: LakeWorkspace, progres
     )
 
     def written(corpus: str, parts: list[PlannedCorpus]) -> list[LakeFile]:
-        kept = lake_files.link((file for part in parts for file in part.files), workspace.lake, workspace.snapshot)
+        linked = lake_files.link((file for part in parts for file in part.files), workspace.lake, workspace.snapshot)
         new = [part.content for part in parts if not part.files]
         if not new:
-            return kept
+            return linked
         if rows := warehouses.written.get((new[0].full_name, corpus)):
             return lake_files.link(rows.files, rows.folder, workspace.snapshot)
         runs, hashes = [part.run for part in new if part.run], warehouses.hashes_of(corpus)
         query = hashes.select(new[0].table, runs) if hashes and runs else new[0].sorted
         with warehouse.explain_damage(warehouses.path(corpus)):
             con, snapshot = warehouses.con, workspace.snapshot
-            return kept + lake_files.write(con, new, query, snapshot, progress.advance, first=len(kept))
+            return linked + lake_files.write(con, new, query, snapshot, progress.advance, first=len(linked))
 
     def of_corpus(part: PlannedCorpus) -> str:
         return part.content.corpus

@@ -272,7 +272,7 @@ class _Creation:
         )
 
     def _released(self, of: TableHash, files: Mapping[str, WrittenObject]) -> ReleasedTable:
-        objects = [ReleasedObject(*run.same, *files[name]) for name, run in self._objects(of).items()]
+        objects = [ReleasedObject(*run.same, **files[name]._asdict()) for name, run in self._objects(of).items()]
         if len(objects) == 1:
             return ReleasedTable(*of, objects[0].file, objects[0].bytes, objects[0].sha256)
         return ReleasedTable(*of, None, sum(file.bytes for file in objects), None, objects)

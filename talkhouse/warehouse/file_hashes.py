@@ -49,7 +49,7 @@ class Run(NamedTuple):
 
 
 def identity_of(path: Path) -> str | None:
-    """Return what tells whether a warehouse has changed, or is of another schema revision; None where there is none."""
+    """Return a hash that tells whether a warehouse has changed, or its schema revision; None where there is none."""
     with suppress(OSError):
         return key_of(identity(path), migrations.head())
     return None

@@ -133,15 +133,15 @@ def test_a_manifest_of_other_objects_is_refused(nights: Nights, what: str) -> No
     folder = nights.store / "releases/first"
     data = nights.release("first").data
     (turns,) = (table for table in data["tables"] if table["table"] == "main.turns")
-    one = turns["objects"][0]
+    first = turns["objects"][0]
     if what in ("rows", "bytes"):
-        one[what] += 1
+        first[what] += 1
     elif what == "hash":
-        one["rows_hash"] = "0" * 64
+        first["rows_hash"] = "0" * 64
     elif what == "file":
-        turns["file"] = one["file"]
+        turns["file"] = first["file"]
     elif what == "twice":
-        turns["objects"].append(one)
+        turns["objects"].append(first)
     else:
         turns["objects"].pop()
     content = json.dumps(data)
