@@ -248,7 +248,7 @@ class _Creation:
         previous = self.before[-1].release if self.before else None
         tables = [self._released(of, files) for of in contents.tables]
         return ReleaseManifest(
-            format=manifest.SPLIT_FORMAT if any(table.objects for table in tables) else manifest.FORMAT,
+            format=manifest.format_of(tables),
             name=self.request.name,
             note=self.request.note,
             created_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",

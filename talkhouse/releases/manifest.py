@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -100,7 +101,8 @@ class ReleasedTable(msgspec.Struct, frozen=True, omit_defaults=True):
             if file.file != object_name(self.table, self.corpus, file.rows_hash):
                 raise ValueError(f"{self.table} of {self.corpus} has another file: {file.file[:100]!r}")
         together = added(RowsHash(file.rows, file.rows_hash) for file in self.files)
-        if (*together, sum(file.bytes for file in self.files)) != (self.rows, self.rows_hash, self.bytes):
+        is_whole = (*together, sum(file.bytes for file in self.files)) == (self.rows, self.rows_hash, self.bytes)
+        if not is_whole or (self.objects and (self.file, self.sha256) != (None, None)):
             raise ValueError(f"{self.table} of {self.corpus} has other rows than its files")
 
 
@@ -147,8 +149,8 @@ class ReleaseManifest(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse what is there twice, and another format."""
-        if self.format not in (FORMAT, SPLIT_FORMAT):
-            raise ValueError(f"format {self.format}; this Talkhouse reads format {FORMAT} and {SPLIT_FORMAT}")
+        if self.format != (expected := format_of(self.tables)):
+            raise ValueError(f"format {self.format}; this Talkhouse reads such a release in format {expected}")
         datetime.fromisoformat(self.created_at)  # ValueError for a date that is none
         for keys in (
             [corpus.corpus_id for corpus in self.corpora],
@@ -173,6 +175,11 @@ class ReleaseManifest(msgspec.Struct, frozen=True):
         """The content id that follows from its tables and tasks."""
         tables = [TableHash(table.table, table.corpus, table.rows, table.rows_hash) for table in self.tables]
         return content_id_of(tables, (TaskHash(*msgspec.structs.astuple(task)) for task in self.tasks))
+
+
+def format_of(tables: Iterable[ReleasedTable]) -> int:
+    """Return the format of a release with these tables."""
+    return SPLIT_FORMAT if any(table.objects for table in tables) else FORMAT
 
 
 def object_name(table: str, corpus: str, rows_hash: str) -> str:
