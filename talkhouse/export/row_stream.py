@@ -4,7 +4,7 @@ Texts come from DuckDB's own cursor: to import PyArrow takes as long as 250 MB o
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, repeat
 from time import sleep
 from typing import Any, TypeVar
 
@@ -139,20 +139,25 @@ def row_groups(batches: Iterable[Any]) -> Iterator[Any]:
         yield concat_batches(held)
 
 
+def cut(batches: Iterable[Any], sizes: Iterable[int]) -> Iterator[Iterator[Any]]:
+    """Yield the batches of the first so many rows, then those of the next; each are read before the next begin."""
+    following, left = iter(batches), list[Any]()
+
+    def piece(rows: int) -> Iterator[Any]:
+        while rows and (batch := left.pop() if left else next(following, None)) is not None:
+            if batch.num_rows > rows:
+                left.append(batch.slice(rows))
+            yield batch.slice(0, rows)
+            rows -= min(rows, batch.num_rows)
+
+    return map(piece, sizes)
+
+
 def _even(batches: Iterable[Any]) -> Iterator[Any]:
     """Cut and join batches so that each has as many rows; how DuckDB cuts them depends on its threads."""
     from pyarrow.lib import concat_batches
 
-    held: list[Any] = []
-    rows = 0
-    for batch in batches:
-        left = batch
-        while rows + left.num_rows >= _BATCH_ROWS:
-            taken = _BATCH_ROWS - rows
-            yield concat_batches([*held, left.slice(0, taken)])
-            held, rows, left = [], 0, left.slice(taken)
-        if left.num_rows:
-            held.append(left)
-            rows += left.num_rows
-    if held:
+    for piece in cut(batches, repeat(_BATCH_ROWS)):
+        if not (held := [*piece]):
+            return
         yield concat_batches(held)

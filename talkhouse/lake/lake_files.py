@@ -6,20 +6,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import duckdb
 from duckdb_engine import Dialect
+from msgspec import structs
 from pyarrow.lib import field as arrow_field
 from pyarrow.lib import schema
 from sqlalchemy import Table
 
 from talkhouse import migrations
 from talkhouse.export.expressions import QueryColumn
-from talkhouse.export.row_stream import OnRows, QueryRows, row_groups
-from talkhouse.export.writers import Shard, arrow_errors, write_shards
+from talkhouse.export.row_stream import OnRows, QueryRows, cut, row_groups
+from talkhouse.export.writers import arrow_errors, write_shards
 from talkhouse.ingest.progress import Progress
 from talkhouse.lake_format.documents import Columns, check_columns, columns_of_all, mismatch
 from talkhouse.lake_format.inside import Inside
@@ -31,9 +33,10 @@ from talkhouse.schema.guard import NO_SETTINGS, Settings, guard
 from talkhouse.schema.sql import column_types, dicts, literal, quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system.memory import in_little_memory
+from talkhouse.warehouse.file_hashes import FileHashes, Run, identity_of, same_still
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.relations import SplitView
-from talkhouse.warehouse.rows_hash import SHARED, RowsHash, belongs, joined, rows_hash
+from talkhouse.warehouse.rows_hash import SHARED, RowsHash, added, belongs, rows_hash
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Warehouses:
     """The corpora that go into the lake."""
     written: Mapping[tuple[str, str], "MadeRows"] = field(default_factory=dict)
     """Rows that are in files of the lake's form already, by table and corpus."""
+    file_hashes: Mapping[str, FileHashes] = field(default_factory=dict)
+    """Of warehouses that have their rows, by their names in SQL."""
 
     @property
     def catalogue(self) -> str:
@@ -59,15 +64,22 @@ class Warehouses:
 
     def rows(self, table: Table, corpus: str) -> str:
         """Return the query of the rows of a corpus in a table, or of those of none, in no order."""
-        if corpus != SHARED:
-            (owner,) = (warehouse for warehouse in self.all if corpus in warehouse.corpus_ids)
+        if (owner := self._owner(corpus)) is not None:
             return f"{_select(owner, table)} where {belongs(table, corpus)}"
         selects = [f"{_select(warehouse, table)} where {_belongs_to_none(table, warehouse)}" for warehouse in self.all]
         return selects[0] if len(selects) == 1 else _joined(table, selects)
 
+    def hashes_of(self, corpus: str) -> FileHashes | None:
+        """Return the hashes by source file of the warehouse of a corpus; None for rows that belong to none."""
+        owner = self._owner(corpus)
+        return None if owner is None else self.file_hashes.get(owner.database)
+
     def path(self, corpus: str) -> Path:
         """Return the warehouse of a corpus, or the first."""
-        return next((warehouse.path for warehouse in self.all if corpus in warehouse.corpus_ids), self.all[0].path)
+        return (self._owner(corpus) or self.all[0]).path
+
+    def _owner(self, corpus: str) -> Warehouse | None:
+        return next((warehouse for warehouse in self.all if corpus in warehouse.corpus_ids), None)
 
 
 @contextmanager
@@ -78,6 +90,7 @@ def attached(paths: Sequence[Path], only: Sequence[str], settings: Settings = NO
     """
     with duckdb.connect() as con:
         databases = {f"warehouse_{index}": path for index, path in enumerate(paths)}
+        before = {database: identity_of(path) for database, path in databases.items()}
         for database, path in databases.items():
             warehouse.open_warehouse(path, migrations.head()).close()  # says what is wrong with it
             con.execute(f"attach {literal(str(path))} as {database} (read_only)")
@@ -88,10 +101,13 @@ def attached(paths: Sequence[Path], only: Sequence[str], settings: Settings = NO
         opened = [Warehouse(con, database) for database in databases]
         found = tuple(sorted(opened, key=lambda item: item.corpus_ids))
         con.execute(f"use {found[0].database}")
-        warehouses = Warehouses(con, found, _wanted(found, only))
+        file_hashes = {name: FileHashes(con, name, same_still(before[name], path)) for name, path in databases.items()}
+        warehouses = Warehouses(con, found, _wanted(found, only), file_hashes=file_hashes)
         if len(found) > 1:
             _check_shared(warehouses)
         yield warehouses
+        for hashes in file_hashes.values():
+            hashes.keep()
 
 
 def _check_shared(warehouses: Warehouses) -> None:
@@ -199,7 +215,7 @@ def check_views(warehouse: Warehouse, catalogue: Catalogue) -> None:
 
 
 class CorpusRows(NamedTuple):
-    """The rows of a corpus in a table, before they are written."""
+    """The rows of a corpus in a table, or those of a run of its source files, before they are written."""
 
     table: Table
     columns: tuple[LakeColumn, ...]
@@ -208,11 +224,18 @@ class CorpusRows(NamedTuple):
     rows: int
     fingerprint: str
     """32 hex digits, the same for the same rows, columns and layout."""
+    run: Run | None = None
 
     @property
     def full_name(self) -> str:
         """The name of the table as a user types it."""
         return qualified(self.table)
+
+    @property
+    def sorted(self) -> str:
+        """The query of the rows by grain."""
+        order = ", ".join(f"{quoted(column)} asc nulls last" for column in self.table.info["grain"])
+        return f"from ({self.query}) order by {order}"
 
     @property
     def folder(self) -> str:
@@ -230,7 +253,7 @@ class MadeRows(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedCorpus:
-    """The rows of a corpus in a table, and the files of the current snapshot that hold just these."""
+    """The rows of a corpus in a table, or a run of them, and the files of the current snapshot that hold just these."""
 
     content: CorpusRows
     files: tuple[LakeFile, ...] = ()
@@ -246,6 +269,8 @@ class PlannedTable:
     table: Table
     columns: tuple[LakeColumn, ...]
     parts: tuple[PlannedCorpus, ...]
+    fingerprints: Mapping[str, str]
+    """Of all rows of each corpus."""
 
     @property
     def rows(self) -> int:
@@ -269,20 +294,26 @@ def _plan(
     contents = []
     for corpus in (*warehouses.corpora, SHARED):
         with warehouse.explain_damage(warehouses.path(corpus)):
-            written, query = warehouses.written.get((qualified(table), corpus)), warehouses.rows(table, corpus)
-            same = written.same if written else _hashed(warehouses.con, query)
-            contents.append(_content(table, columns, corpus, query, same))
+            contents.append(
+                _content(table, columns, corpus, warehouses.rows(table, corpus), _same(warehouses, table, corpus))
+            )
         progress.advance(contents[-1].rows)
     # A table without rows has a file too: so readers see its columns.
     with_rows = [rows for rows in contents if rows.rows] or contents[-1:]
-    return PlannedTable(table, columns, tuple(_compare(rows, lake, current) for rows in with_rows))
+    parts = [part for rows in with_rows for part in _compare(rows, warehouses.hashes_of(rows.corpus), lake, current)]
+    return PlannedTable(table, columns, tuple(parts), {rows.corpus: rows.fingerprint for rows in with_rows})
 
 
-def _hashed(con: duckdb.DuckDBPyConnection, query: str) -> RowsHash:
+def _same(warehouses: Warehouses, table: Table, corpus: str) -> RowsHash:
     """Count and hash rows; most tables of a corpus have none, which is seen in a fifth of the time."""
-    return (
-        rows_hash(con, query) if con.execute(f"select 1 from ({query}) limit 1").fetchall() else RowsHash(0, joined(()))
-    )
+    if written := warehouses.written.get((qualified(table), corpus)):
+        return written.same
+    hashes = warehouses.hashes_of(corpus)
+    if hashes and (of_files := hashes.of(table).get(corpus)):
+        return added(of_files.values())
+    query = warehouses.rows(table, corpus)
+    is_empty = not warehouses.con.execute(f"select 1 from ({query}) limit 1").fetchall()
+    return added(()) if is_empty else rows_hash(warehouses.con, query)
 
 
 def columns_of_table(con: duckdb.DuckDBPyConnection, table: Table) -> tuple[LakeColumn, ...]:
@@ -296,14 +327,23 @@ def columns_of_table(con: duckdb.DuckDBPyConnection, table: Table) -> tuple[Lake
     )
 
 
-def _compare(rows: CorpusRows, lake: Path, current: LakeManifest | None) -> PlannedCorpus:
-    """Find the files of the current snapshot that hold just these rows."""
+def _compare(
+    rows: CorpusRows, hashes: FileHashes | None, lake: Path, current: LakeManifest | None
+) -> list[PlannedCorpus]:
+    """Find the files of the current snapshot that hold just these rows, of a large table run by run."""
     before = current.table(rows.full_name) if current else None
-    if before is None or before.fingerprints.get(rows.corpus) != rows.fingerprint:
-        return PlannedCorpus(rows)
-    files = tuple(file for file in before.files if file.corpus == rows.corpus)
+    files = [file for file in before.files if file.corpus == rows.corpus] if before else []
+    is_same = before is not None and before.fingerprints.get(rows.corpus) == rows.fingerprint
+    whole = _planned(rows, files if is_same else [], lake)
+    runs = hashes.runs(rows.table, rows.corpus) if hashes and not whole.files else []
+    parts = [_content(rows.table, rows.columns, rows.corpus, "", run.same)._replace(run=run) for run in runs]
+    planned = [_planned(part, [file for file in files if file.fingerprint == part.fingerprint], lake) for part in parts]
+    return planned or [whole]
+
+
+def _planned(rows: CorpusRows, files: Sequence[LakeFile], lake: Path) -> PlannedCorpus:
     damaged = tuple(file.path for file in files if not is_whole(file, lake))
-    return PlannedCorpus(rows, damaged=damaged) if damaged else PlannedCorpus(rows, files=files)
+    return PlannedCorpus(rows, damaged=damaged) if damaged else PlannedCorpus(rows, files=tuple(files))
 
 
 _MEMORY = 1_000_000_000
@@ -333,25 +373,38 @@ def _content(table: Table, columns: tuple[LakeColumn, ...], corpus: str, query: 
 
 
 def write(
-    con: duckdb.DuckDBPyConnection, rows: CorpusRows, snapshot: Inside, on_rows: OnRows, bytes_a_file: int = _FILE_BYTES
+    con: duckdb.DuckDBPyConnection,
+    parts: Sequence[CorpusRows],
+    query: str,
+    snapshot: Inside,
+    on_rows: OnRows,
+    *,
+    first: int = 0,
+    bytes_a_file: int = _FILE_BYTES,
 ) -> list[LakeFile]:
-    """Write rows, sorted by grain, to files of a snapshot; return them with paths that begin with its name."""
-    order = ", ".join(f"{quoted(column)} asc nulls last" for column in rows.table.info["grain"])
+    """Write the rows of a query, those of each part after the other, to files of a snapshot, each to its own.
 
-    def create(index: int) -> AbstractContextManager[BinaryIO]:
-        return snapshot.below(rows.folder).creating(_name(index))
+    ``first``: the number of the first file. Returns them with paths that begin with the snapshot's name.
+    """
 
-    def work() -> list[Shard]:
-        stream = QueryRows(con, con.sql(f"from ({rows.query}) order by {order}"), on_rows=on_rows)
+    def create(number: int, index: int) -> AbstractContextManager[BinaryIO]:
+        return snapshot.below(parts[0].folder).creating(_name(number + index))
+
+    def work() -> list[LakeFile]:
+        files: list[LakeFile] = []
+        stream = QueryRows(con, con.sql(query), on_rows=on_rows)
         with arrow_errors("Parquet"):
             types, batches = stream.batches(QueryColumn.as_stored)
-            return write_shards(row_groups(batches), _declared(types, rows), create, bytes_a_file, **_COMPRESSION)
+            for part, rows in zip(parts, cut(batches, [part.rows for part in parts]), strict=True):
+                number = first + len(files)
+                described = _declared(types, part)
+                shards = write_shards(
+                    row_groups(rows), described, partial(create, number), bytes_a_file, **_COMPRESSION
+                )
+                files += [_describe(number + index, part, shard.rows, snapshot) for index, shard in enumerate(shards)]
+        return files
 
-    shards = in_little_memory(con, _MEMORY, work)
-    return [
-        _describe(f"{rows.folder}/{_name(index)}", rows.corpus, shard.rows, snapshot)
-        for index, shard in enumerate(shards)
-    ]
+    return in_little_memory(con, _MEMORY, work)
 
 
 def _name(index: int) -> str:
@@ -376,11 +429,13 @@ def link(files: Iterable[LakeFile], folder: Path, to: Inside, first: int = 0) ->
     for index, file in enumerate(files, first):
         inside = f"{file.path.partition('/')[2].rpartition('/')[0]}/{_name(index)}"
         Inside(folder).link(file.path, to, inside)
-        linked.append(LakeFile(f"{to.name}/{inside}", file.corpus, file.rows, file.bytes, file.sha256))
+        linked.append(structs.replace(file, path=f"{to.name}/{inside}"))
     return linked
 
 
-def _describe(inside: str, corpus: str, rows: int, snapshot: Inside) -> LakeFile:
+def _describe(number: int, part: CorpusRows, rows: int, snapshot: Inside) -> LakeFile:
+    inside = f"{part.folder}/{_name(number)}"
     with snapshot.reading(inside) as stream:
         size = os.fstat(stream.fileno()).st_size
-        return LakeFile(f"{snapshot.name}/{inside}", corpus, rows, size, sha256(stream))
+        fingerprint = part.fingerprint if part.run else None
+        return LakeFile(f"{snapshot.name}/{inside}", part.corpus, rows, size, sha256(stream), fingerprint)

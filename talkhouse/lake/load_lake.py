@@ -45,7 +45,7 @@ from talkhouse.system.files import temporary_folder
 from talkhouse.system.memory import MemoryLimit, in_little_memory
 from talkhouse.translation.translate import translate
 from talkhouse.warehouse.opened import Warehouse
-from talkhouse.warehouse.rows_hash import RowsHash, joined, rows_hash
+from talkhouse.warehouse.rows_hash import RowsHash, added, rows_hash
 
 _LARGE = 1_000_000_000
 """Bytes from which on it is told that a file is read by one worker; and no lake of so many rows is small."""
@@ -136,10 +136,9 @@ class RowsOfParts:
 
     def _take(self, task: "_MergeTask", merged: "_Merged") -> None:
         key, ready = (_name(task.table), task.corpus), Inside(self.workers.folder, _ROWS)
-        before = self.written.get(key, MadeRows(RowsHash(0, joined([])), self.workers.folder, ()))
-        same = RowsHash(before.same.rows + merged.same.rows, joined([before.same.hash, merged.same.hash]))
+        before = self.written.get(key, MadeRows(added([]), self.workers.folder, ()))
         files = link(merged.files, merged.folder, ready, first=len(before.files))
-        self.written[key] = MadeRows(same, self.workers.folder, (*before.files, *files))
+        self.written[key] = MadeRows(added([before.same, merged.same]), self.workers.folder, (*before.files, *files))
 
 
 def _stage(known: Registry, request: BuildRequest, private: Path, progress: Progress, rows: RowsOfParts) -> Stage:
@@ -282,4 +281,6 @@ class _MergeTask:
         same = rows_hash(con, "from merged")
         table = metadata.tables[self.table]
         content = CorpusRows(table, self.columns, self.corpus, "select * from merged", same.rows, "")
-        return _Merged(same, folder, write(con, content, Inside(folder), lambda rows: advance(rows, 0)))
+        return _Merged(
+            same, folder, write(con, [content], content.sorted, Inside(folder), lambda rows: advance(rows, 0))
+        )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ class LakeOutcome(StrEnum):
 
 
 class PartOfLake(NamedTuple):
-    """The rows of a corpus in a table, and what became of them."""
+    """The rows of a corpus in a table, or of a large one a run of them, and what became of them."""
 
     table: str
     corpus: str
@@ -228,9 +229,11 @@ def _parts(plan: Plan, tables: Sequence[LakeTable]) -> tuple[PartOfLake, ...]:
     )
 
 
-def _part(part: PlannedCorpus, written: list[LakeFile]) -> PartOfLake:
-    rows, size = part.content, sum(file.bytes for file in written) if written else None
-    return PartOfLake(rows.full_name, rows.corpus, rows.rows, not part.files, len(written) or None, size, part.damaged)
+def _part(part: PlannedCorpus, of_corpus: list[LakeFile]) -> PartOfLake:
+    of_run = [file for file in of_corpus if part.content.run is None or file.fingerprint == part.content.fingerprint]
+    rows, files = part.content, part.files or of_run
+    size = sum(file.bytes for file in files) if files else None
+    return PartOfLake(rows.full_name, rows.corpus, rows.rows, not part.files, len(files) or None, size, part.damaged)
 
 
 def settings_of(lake: Path) -> Settings:
@@ -246,16 +249,28 @@ def _write(warehouses: Warehouses, plan: Plan, workspace: LakeWorkspace, progres
         unit="rows",
     )
 
-    def written(part: PlannedCorpus) -> list[LakeFile]:
-        if part.files:
-            return lake_files.link(part.files, workspace.lake, workspace.snapshot)
-        if rows := warehouses.written.get((part.content.full_name, part.content.corpus)):
+    def written(corpus: str, parts: list[PlannedCorpus]) -> list[LakeFile]:
+        linked = lake_files.link((file for part in parts for file in part.files), workspace.lake, workspace.snapshot)
+        new = [part.content for part in parts if not part.files]
+        if not new:
+            return linked
+        if rows := warehouses.written.get((new[0].full_name, corpus)):
             return lake_files.link(rows.files, rows.folder, workspace.snapshot)
-        with warehouse.explain_damage(warehouses.path(part.content.corpus)):
-            return lake_files.write(warehouses.con, part.content, workspace.snapshot, progress.advance)
+        runs, hashes = [part.run for part in new if part.run], warehouses.hashes_of(corpus)
+        query = hashes.select(new[0].table, runs) if hashes and runs else new[0].sorted
+        with warehouse.explain_damage(warehouses.path(corpus)):
+            con, snapshot = warehouses.con, workspace.snapshot
+            return linked + lake_files.write(con, new, query, snapshot, progress.advance, first=len(linked))
+
+    def of_corpus(part: PlannedCorpus) -> str:
+        return part.content.corpus
 
     return [
-        _table(planned, workspace.snapshot.name, [file for part in planned.parts for file in written(part)])
+        _table(
+            planned,
+            workspace.snapshot.name,
+            [file for corpus, parts in groupby(planned.parts, of_corpus) for file in written(corpus, [*parts])],
+        )
         for planned in plan
     ]
 
@@ -275,7 +290,7 @@ def _table(planned: PlannedTable, snapshot: str, written: list[LakeFile]) -> Lak
         folder=f"{snapshot}/{lake_files.folder_of(table)}",
         rows=planned.rows,
         columns=list(planned.columns),
-        fingerprints={part.content.corpus: part.content.fingerprint for part in planned.parts},
+        fingerprints={**planned.fingerprints},
         files=written,
     )
 

@@ -49,7 +49,7 @@ CORPUS = LakeColumn(
 """The column that engines make of the folders in a table's; no file has it."""
 
 
-class LakeFile(msgspec.Struct, frozen=True):
+class LakeFile(msgspec.Struct, frozen=True, omit_defaults=True):
     """A file of Parquet; ``path`` is relative to the lake."""
 
     path: str
@@ -58,6 +58,8 @@ class LakeFile(msgspec.Struct, frozen=True):
     rows: _Count
     bytes: _Count
     sha256: Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+    fingerprint: str | None = None
+    """Of the rows of some source files, where a large table has files of its own for these: as in ``LakeTable``."""
 
 
 class LakeTable(msgspec.Struct, frozen=True):

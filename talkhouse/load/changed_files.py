@@ -46,8 +46,11 @@ class ChangedFiles:
     read: Callable[[list[DiskFile], list[str]], None]
     """Reads files; the second are the paths of the corpus's other files, archives taken as folders."""
 
-    def load(self, changes: FileChanges) -> int:
-        """Make the tables those of the files as they are; return how many were read. ReadWhole: nothing was changed."""
+    def load(self, changes: FileChanges) -> tuple[int, set[str]]:
+        """Make the tables those of the files as they are; ReadWhole: nothing was changed.
+
+        Return how many were read, and the source files whose rows went, perhaps to be read again.
+        """
         con, corpus = self.con, {"corpus": self.item.corpus.id}
         if con.execute(_NOT_COUNTED, corpus).fetchall():
             raise ReadWhole("its files were read by an older Talkhouse")
@@ -58,6 +61,7 @@ class ChangedFiles:
             con.execute("begin")
             try:
                 self._replace(gone)
+                replaced = {file_id for (file_id,) in con.execute(f"from {_FILES}").fetchall()}
                 con.execute("commit")
             except BaseException:
                 con.execute("rollback")
@@ -65,7 +69,7 @@ class ChangedFiles:
         finally:
             con.execute("drop table temp.files_of_dialogues")
             con.execute("detach database if exists fresh")
-        return files
+        return files, replaced
 
     def _read(self, wanted: dict[str, DiskFile], gone: set[str]) -> int:
         """Read files, with all others that share a dialogue with them or with what is gone, and attach the result.

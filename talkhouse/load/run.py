@@ -191,9 +191,12 @@ class _Job:
         if is_current and published and _has_views(published, known) and _is_declared(workspace.old, known):
             result.unchanged_since = published.finished_at
             return result
+        # Polars and SQLAlchemy are not needed where nothing changed.
         from talkhouse.load.base_copy import template_key
-        from talkhouse.load.staging import Stage  # Polars and SQLAlchemy are not needed where nothing changed
+        from talkhouse.load.staging import Stage
+        from talkhouse.warehouse.file_hashes import identity_of, take_over
 
+        before = identity_of(self.path)
         migrate_old(workspace)
         stage = Stage(
             workspace, self.progress, known, request, build_plan, self.memory_limit, self.jobs, compact=self.compact
@@ -207,6 +210,7 @@ class _Job:
             result.inventory = stage.inventory()
         else:
             publish(workspace, template_key(known.catalogue, known.splits))
+            take_over(before, self.path, built.replaced)
         return result
 
 

@@ -55,6 +55,8 @@ class Built(NamedTuple):
     """What it holds, as ``inventory.status`` says; empty where its rows lie elsewhere."""
     read: Mapping[str, str]
     """Corpus id -> how many of its files were read, or why it was read whole; of those that were there before."""
+    replaced: Mapping[str, Collection[str]]
+    """Corpus id -> source files whose rows went, perhaps to be read again; of those that were not read whole."""
 
 
 class RowsElsewhere(Protocol):
@@ -149,7 +151,11 @@ class Stage:
             record_load(con, self.request, catalogue, self.plan, started, finished)
             con.execute("checkpoint")
             read = {name: of.files for name, of in found.items() if self.workspace.old.exists()}
-            return Built(warnings, {} if self.elsewhere else status(con, self.workspace.stage, versions), read)
+            replaced = {name: of.replaced for name, of in found.items() if of.passed is not None}
+            replaced |= dict.fromkeys(self.plan.keep, ())
+            return Built(
+                warnings, {} if self.elsewhere else status(con, self.workspace.stage, versions), read, replaced
+            )
 
     def inventory(self) -> Inventory:
         """List the files and the findings of the staged file."""
@@ -194,10 +200,10 @@ class Stage:
                 passed.update({found.check.name: found.milliseconds for found in outcomes if not found.offending})
 
         try:
-            files = ChangedFiles(con, item, item.corpus.parts, self.workspace.fresh, read).load(changes)
+            files, replaced = ChangedFiles(con, item, item.corpus.parts, self.workspace.fresh, read).load(changes)
         except ReadWhole as reason:
             return _OfFiles(f"read whole: {reason}")
-        return _OfFiles(f"{files:,} of {len(item.files):,} files read", passed)
+        return _OfFiles(f"{files:,} of {len(item.files):,} files read", passed, replaced)
 
     def _load(self, connect: Connect, item: Input, workers: Workers, others: Sequence[str] = ()) -> None:
         """Load one corpus, or files of one behind others."""
@@ -242,6 +248,8 @@ class _OfFiles(NamedTuple):
     """How many were read, or why all were."""
     passed: Mapping[str, float] | None = None
     """Where not all were read: the checks that hold of those which were, and the milliseconds that it took to see."""
+    replaced: Collection[str] = ()
+    """Source files whose rows went, perhaps to be read again."""
 
 
 def _passed_by_all(found: Iterable[_OfFiles]) -> dict[str, float]:

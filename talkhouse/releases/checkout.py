@@ -78,10 +78,11 @@ def _fill(stored: Stored, path: Path, memory: str | None) -> None:
             raise ReleaseDamaged("the frame of the release has rows", where=path, expected="a warehouse without rows")
         insert(con, "meta.alembic_version", [[release.schema_revision]])
         for table in release.tables:
-            with rows_of(stored, table) as rows:
-                con.register("rows_of_object", rows)
-                con.execute(f"insert into {table.table} by name from rows_of_object")
-                con.unregister("rows_of_object")
+            for file in table.files:
+                with rows_of(stored, file) as rows:
+                    con.register("rows_of_object", rows)
+                    con.execute(f"insert into {table.table} by name from rows_of_object")
+                    con.unregister("rows_of_object")
         created = datetime.fromisoformat(release.created_at.removesuffix("Z"))
         readers = {corpus.corpus_id: corpus.reader_version for corpus in release.corpora}
         load = {

@@ -1,26 +1,32 @@
 """Makes a release: hashes a warehouse, writes the rows that no release has yet, and last its name, by one rename."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
+from sqlalchemy import Table
 
+from talkhouse.load.workspace import PUBLISHED
 from talkhouse.queries.checks import checks, run
 from talkhouse.releases import manifest
-from talkhouse.releases.manifest import ReleasedCorpus, ReleasedSource, ReleasedTable, ReleasedTask, ReleaseManifest
+from talkhouse.releases.manifest import ReleasedObject, ReleasedTable, ReleaseManifest
 from talkhouse.releases.objects import WrittenObject, frame_address, write_frame, write_rows
 from talkhouse.releases.store import OBJECTS, RELEASES, checksum_line, held, names, objects_in, part_folder, read_all
 from talkhouse.schema.errors import CheckFailed, OutputFailed, ReleaseDamaged, UsageError, check_unicode
-from talkhouse.schema.sql import dicts, quoted
+from talkhouse.schema.sql import dicts, literal, quoted
+from talkhouse.schema.tables import metadata
 from talkhouse.system.atomic_output import OutputMessages, database_errors, output_errors
 from talkhouse.system.files import new_folder, sync
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.content_ids import ContentIds, Contents, contents_of, keep_ids
+from talkhouse.warehouse.file_hashes import FileHashes, Run, identity_of, same_still
 from talkhouse.warehouse.opened import Warehouse, opened
 from talkhouse.warehouse.relations import check_corpus
+from talkhouse.warehouse.rows_hash import RowsHash, TableHash, corpora_of, corpus_of
 
 _MEMORY = 250_000_000
 """Bytes that DuckDB may hold, unless it needs more."""
@@ -67,9 +73,10 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
     check_unicode(request.note or "", "the note")
     store = store.absolute()  # by which DuckDB is told where it may write
     _check_name(store, request.name)
+    before = identity_of(db)
     if request.dry_run:
         with opened(db) as warehouse:
-            return _Creation(store, warehouse, request).plan()
+            return _Creation(store, warehouse, request, before).plan()
     with output_errors(store, _FULL):
         store.mkdir(exist_ok=True)
     with (
@@ -82,7 +89,7 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
         settings = {"allowed_directories": [str(part)], "temp_directory": str(part / "sorting")}
         with new_folder(part), opened(db, settings=settings) as warehouse:
             created = in_little_memory(
-                warehouse.con, _MEMORY, lambda: _Creation(store, warehouse, request).create(part)
+                warehouse.con, _MEMORY, lambda: _Creation(store, warehouse, request, before).create(part)
             )
     if not request.corpora:
         keep_ids(db, ContentIds(request.name, created.data["content_id"]))
@@ -116,13 +123,15 @@ _QUARANTINED = "select corpus_id from {}.meta.quarantine"
 class _Creation:
     """One release that is being made."""
 
-    def __init__(self, store: Path, warehouse: Warehouse, request: ReleaseRequest) -> None:
+    def __init__(self, store: Path, warehouse: Warehouse, request: ReleaseRequest, before: str | None) -> None:
+        """``before``: the identity of the file before it was opened; now another one may be there."""
         for corpus in request.corpora:
             check_corpus(warehouse.con, corpus)
         self.store, self.warehouse, self.request = store, warehouse, request
         self.con, self.database = warehouse.con, warehouse.database
         self.con.execute(f"use {quoted(self.database)}")
         self.corpora = sorted(request.corpora or warehouse.corpus_ids)
+        self.file_hashes = FileHashes(self.con, self.database, same_still(before, warehouse.path))
         self.before, damaged = read_all(store)
         if damaged and not request.repair:
             raise damaged[0]
@@ -130,59 +139,83 @@ class _Creation:
     def plan(self) -> Created:
         """Return the release that would be created."""
         errors, warnings = self._check()
-        contents = contents_of(self.con, self.database, self.corpora)
-        reusable = self._reusable()
-        files = [
-            reusable.get(name) or WrittenObject(name, 0, "")
-            for name in (manifest.object_name(table.table, table.corpus, table.hash) for table in contents.tables)
-        ]
-        frame = self._frame_name()
-        data = manifest.as_data(
-            self._release(contents, files, reusable.get(frame) or WrittenObject(frame, 0, ""), errors, warnings)
-        )
-        for table in [*data["tables"], data["frame"]]:
-            if table["file"] not in reusable:
-                table["bytes"] = table["sha256"] = None
-        new = [file for file in files if file.file not in reusable]
-        return Created(data, len(new) + (frame not in reusable), len(files) - len(new) + (frame in reusable), None)
+        contents, reusable = self._contents(), self._reusable()
+        names = [*(name for table in contents.tables for name in self._objects(table)), self._frame_name]
+        files = {name: reusable.get(name) or WrittenObject(name, 0, "0" * 64) for name in names}
+        data = manifest.as_data(self._release(contents, files, errors, warnings))
+        for table in (*data["tables"], data["frame"]):
+            for file in table.get("objects", [table]):
+                if file["file"] not in reusable:
+                    file["bytes"] = file["sha256"] = table["bytes"] = None
+        new = sum(name not in reusable for name in names)
+        return Created(data, new, len(names) - new, None)
 
     def create(self, part: Path) -> Created:
         """Write what is new into a private folder, move it into the store, and give it its name."""
         errors, warnings = self._check()
-        contents = contents_of(self.con, self.database, self.corpora)
-        reusable, written, files = self._reusable(), [], []
+        contents, reusable = self._contents(), self._reusable()
+        written: list[WrittenObject] = []
         for table in contents.tables:
             self.warehouse.check_complete()
-            name = manifest.object_name(table.table, table.corpus, table.hash)
-            if name not in reusable:
-                written.append(write_rows(self.con, self.database, table, part))
-            files.append(reusable.get(name) or written[-1])
-        frame_name = self._frame_name()
-        frame = reusable.get(frame_name)
-        if frame is None:
-            frame = write_frame(self.con, self.database, part / frame_name)
-            written.append(frame)
-        release = self._release(contents, files, frame, errors, warnings)
+            if new := {name: run for name, run in self._objects(table).items() if name not in reusable}:
+                written += self._write(table, new, part)
+        if self._frame_name not in reusable:
+            written.append(write_frame(self.con, self.database, part / self._frame_name))
+        files = {file.file: file for file in (*reusable.values(), *written)}
+        release = self._release(contents, files, errors, warnings)
         self.warehouse.check_complete()
         self._publish(release, part, written)
-        new = len(written)
-        return Created(manifest.as_data(release), new, len(release.files) - new, sum(file.bytes for file in written))
+        self.file_hashes.keep()
+        new_bytes = sum(file.bytes for file in written)
+        return Created(manifest.as_data(release), len(written), len(release.files) - len(written), new_bytes)
+
+    def _contents(self) -> Contents:
+        return contents_of(self.con, self.database, self.corpora, self.file_hashes.of)
+
+    def _objects(self, of: TableHash) -> dict[str, Run]:
+        """Return the names of the objects of a corpus in a table, each with its rows."""
+        runs = self.file_hashes.runs(_table(of), of.corpus) or [Run((), RowsHash(of.rows, of.hash))]
+        return {manifest.object_name(of.table, of.corpus, run.same.hash): run for run in runs}
+
+    def _write(self, of: TableHash, objects: Mapping[str, Run], part: Path) -> list[WrittenObject]:
+        """Write the rows of some objects, sorted by grain."""
+        table, runs = _table(of), [run for run in objects.values() if run.files]
+        belongs = f"{corpus_of(table, corpora_of(self.con, self.database))} = {literal(of.corpus)}"
+        grain = ", ".join(f"{quoted(column)} nulls last" for column in table.info["grain"])
+        whole = f"from {quoted(self.database)}.{of.table} where {belongs} order by {grain}"
+        query = self.file_hashes.select(table, runs) if runs else whole
+        return write_rows(self.con, query, {name: run.same.rows for name, run in objects.items()}, part)
 
     def _check(self) -> tuple[int, int]:
-        """Count the checks that find something; CheckFailed where one fails."""
-        outcomes = list(run(self.con, checks(self.warehouse.catalogue, self.warehouse.corpus_ids)))
-        recorded = "select check_name, offending from meta.checks where severity = 'error' and offending > 0"
-        failed = [(outcome.check.name, outcome.offending) for outcome in outcomes if outcome.is_failure]
-        failed += self.con.execute(recorded).fetchall()
-        if failed:
-            raise CheckFailed(
-                "the warehouse failed its checks; nothing was released",
-                where=self.warehouse.path,
-                found=f"{failed[0][1]:,} rows offend against {failed[0][0]}",
-                next_step="see them with: talkhouse check",
-            )
-        return 0, sum(outcome.offending > 0 for outcome in outcomes)
+        """Count the checks that find something; CheckFailed where one fails.
 
+        None is run that this user's build has run, where nothing has changed since.
+        """
+        query = "select check_name, severity, offending, condition from meta.checks"
+        recorded, wanted = (
+            self.con.execute(query).fetchall(),
+            checks(self.warehouse.catalogue, self.warehouse.corpus_ids),
+        )
+        is_built_here = (
+            PUBLISHED.note_of(self.warehouse.path) and identity_of(self.warehouse.path) == self.file_hashes.key
+        )
+        have_run = {(name, condition) for name, _, _, condition in recorded}
+        if is_built_here and {(check.name, check.condition) for check in wanted} <= have_run:
+            found = [(name, severity, offending) for name, severity, offending, _ in recorded]
+        else:
+            outcomes = run(self.con, wanted)
+            found = [(outcome.check.name, outcome.check.severity, outcome.offending) for outcome in outcomes]
+        for name, severity, offending, *_ in (*found, *recorded):
+            if severity == "error" and offending:
+                raise CheckFailed(
+                    "the warehouse failed its checks; nothing was released",
+                    where=self.warehouse.path,
+                    found=f"{offending:,} rows offend against {name}",
+                    next_step="see them with: talkhouse check",
+                )
+        return 0, sum(offending > 0 for _, _, offending in found)
+
+    @cached_property
     def _frame_name(self) -> str:
         address = frame_address(self.con, self.database)
         return f"frame-{self.warehouse.build['schema_revision']}-{address}.duckdb"
@@ -206,16 +239,17 @@ class _Creation:
         return reusable
 
     def _release(
-        self, contents: Contents, files: Sequence[WrittenObject], frame: WrittenObject, errors: int, warnings: int
+        self, contents: Contents, files: Mapping[str, WrittenObject], errors: int, warnings: int
     ) -> ReleaseManifest:
+        """Describe the release; ``files``: its objects and its frame, by their names."""
         build, wanted = self.warehouse.build, {*self.corpora}
         corpora = dicts(self.con.execute(_CORPORA.format(quoted(self.database))))
         sources = dicts(self.con.execute(_SOURCES.format(quoted(self.database))))
         quarantined = self.con.execute(_QUARANTINED.format(quoted(self.database))).fetchall()
         previous = self.before[-1].release if self.before else None
-        empty = "0" * 64
+        tables = [self._released(of, files) for of in contents.tables]
         return ReleaseManifest(
-            format=manifest.FORMAT,
+            format=manifest.format_of(tables),
             name=self.request.name,
             note=self.request.note,
             created_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -226,20 +260,23 @@ class _Creation:
             catalogue_hash=build["catalogue_hash"],
             duckdb_version=duckdb.__version__,
             corpora=[
-                ReleasedCorpus(**row, content_id=contents.id_of(row["corpus_id"]))
+                manifest.ReleasedCorpus(**row, content_id=contents.id_of(row["corpus_id"]))
                 for row in corpora
                 if row["corpus_id"] in wanted
             ],
-            sources=[ReleasedSource(**row) for row in sources if row["corpus_id"] in wanted],
+            sources=[manifest.ReleasedSource(**row) for row in sources if row["corpus_id"] in wanted],
             checks=manifest.Checks(errors, warnings),
             quarantined=sum(corpus in wanted for (corpus,) in quarantined),
-            tables=[
-                ReleasedTable(*table, file.file, file.bytes, file.sha256 or empty)
-                for table, file in zip(contents.tables, files, strict=True)
-            ],
-            tasks=[ReleasedTask(*task) for task in contents.tasks],
-            frame=manifest.Frame(frame.file, frame.bytes, frame.sha256 or empty),
+            tables=tables,
+            tasks=[manifest.ReleasedTask(*task) for task in contents.tasks],
+            frame=manifest.Frame(*files[self._frame_name]),
         )
+
+    def _released(self, of: TableHash, files: Mapping[str, WrittenObject]) -> ReleasedTable:
+        objects = [ReleasedObject(*run.same, **files[name]._asdict()) for name, run in self._objects(of).items()]
+        if len(objects) == 1:
+            return ReleasedTable(*of, objects[0].file, objects[0].bytes, objects[0].sha256)
+        return ReleasedTable(*of, None, sum(file.bytes for file in objects), None, objects)
 
     def _publish(self, release: ReleaseManifest, part: Path, written: Sequence[WrittenObject]) -> None:
         """Move the objects into the store, and then the manifest; nothing stays where the latter fails."""
@@ -271,3 +308,7 @@ class _Creation:
                 path.unlink(missing_ok=True)
             raise
         sync(self.store / RELEASES)
+
+
+def _table(of: TableHash) -> Table:
+    return metadata.tables[of.table.removeprefix("main.")]

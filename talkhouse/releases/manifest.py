@@ -2,20 +2,21 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from talkhouse.warehouse.rows_hash import TableHash, TaskHash
+from talkhouse.warehouse.rows_hash import RowsHash, TableHash, TaskHash, added
 from talkhouse.warehouse.rows_hash import content_id as content_id_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 """The name of a release, which is that of a folder."""
 
-FORMAT = 1
-"""Raised when an older Talkhouse can't read what a release is; another one is refused."""
+FORMAT, SPLIT_FORMAT = 1, 2
+"""Raised when an older Talkhouse can't read what a release is; others are refused. The second: a table has objects."""
 
 MANIFEST = "release.json"
 CHECKSUM = "release.json.sha256"
@@ -64,21 +65,45 @@ class Checks(msgspec.Struct, frozen=True):
     warnings: _Count
 
 
-class ReleasedTable(msgspec.Struct, frozen=True):
-    """The rows of a corpus in a table, and the object that has them."""
+class ReleasedObject(msgspec.Struct, frozen=True):
+    """A file of rows of a corpus in a table."""
 
-    table: _Table
-    corpus: _Corpus
     rows: _Count
     rows_hash: _Hex
     file: str
     bytes: _Count
     sha256: _Hex
 
+
+class ReleasedTable(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The rows of a corpus in a table, and the object that has them, or the objects of a large table."""
+
+    table: _Table
+    corpus: _Corpus
+    rows: _Count
+    rows_hash: _Hex
+    file: str | None
+    """None where there are several."""
+    bytes: _Count
+    """Of all of them."""
+    sha256: _Hex | None
+    objects: list[ReleasedObject] = []
+
+    @property
+    def files(self) -> list[ReleasedObject]:
+        """The objects, also where it is one."""
+        whole = ReleasedObject(self.rows, self.rows_hash, self.file or "", self.bytes, self.sha256 or "")
+        return self.objects or [whole]
+
     def __post_init__(self) -> None:
-        """Refuse a file that is not the object of these rows."""
-        if self.file != object_name(self.table, self.corpus, self.rows_hash):
-            raise ValueError(f"{self.table} of {self.corpus} has another file: {self.file[:100]!r}")
+        """Refuse a file that is not the object of these rows, and objects that are not all of them."""
+        for file in self.files:
+            if file.file != object_name(self.table, self.corpus, file.rows_hash):
+                raise ValueError(f"{self.table} of {self.corpus} has another file: {file.file[:100]!r}")
+        together = added(RowsHash(file.rows, file.rows_hash) for file in self.files)
+        is_whole = (*together, sum(file.bytes for file in self.files)) == (self.rows, self.rows_hash, self.bytes)
+        if not is_whole or (self.objects and (self.file, self.sha256) != (None, None)):
+            raise ValueError(f"{self.table} of {self.corpus} has other rows than its files")
 
 
 class ReleasedTask(msgspec.Struct, frozen=True):
@@ -124,12 +149,13 @@ class ReleaseManifest(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse what is there twice, and another format."""
-        if self.format != FORMAT:
-            raise ValueError(f"format {self.format}; this Talkhouse reads format {FORMAT}")
+        if self.format != (expected := format_of(self.tables)):
+            raise ValueError(f"format {self.format}; this Talkhouse reads such a release in format {expected}")
         datetime.fromisoformat(self.created_at)  # ValueError for a date that is none
         for keys in (
             [corpus.corpus_id for corpus in self.corpora],
             [(table.table, table.corpus) for table in self.tables],
+            [file.file for table in self.tables for file in table.files],
         ):
             if len({*keys}) < len(keys):
                 raise ValueError("something is there twice")
@@ -140,15 +166,20 @@ class ReleaseManifest(msgspec.Struct, frozen=True):
         return sum(table.rows for table in self.tables)
 
     @property
-    def files(self) -> list["ReleasedTable | Frame"]:
+    def files(self) -> list[ReleasedObject | Frame]:
         """All files that the release has."""
-        return [*self.tables, self.frame]
+        return [*(file for table in self.tables for file in table.files), self.frame]
 
     @property
     def expected_id(self) -> str:
         """The content id that follows from its tables and tasks."""
         tables = [TableHash(table.table, table.corpus, table.rows, table.rows_hash) for table in self.tables]
         return content_id_of(tables, (TaskHash(*msgspec.structs.astuple(task)) for task in self.tasks))
+
+
+def format_of(tables: Iterable[ReleasedTable]) -> int:
+    """Return the format of a release with these tables."""
+    return SPLIT_FORMAT if any(table.objects for table in tables) else FORMAT
 
 
 def object_name(table: str, corpus: str, rows_hash: str) -> str:

@@ -4,7 +4,7 @@ A release is what it should be where the bytes of its files are, then their rows
 after. The same is asked of copies of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -12,21 +12,24 @@ from typing import Any, NamedTuple
 
 import duckdb
 from pyarrow import lib as pa
+from pyarrow.parquet import ParquetWriter
 
+from talkhouse.export.expressions import QueryColumn
+from talkhouse.export.row_stream import QueryRows, cut, row_groups
+from talkhouse.export.writers import arrow_errors
 from talkhouse.ingest.decode import BadRecord
 from talkhouse.lake_format import lake_manifest
-from talkhouse.releases.manifest import MANIFEST, ReleasedTable, object_name
+from talkhouse.releases.manifest import MANIFEST, ReleasedObject
 from talkhouse.releases.store import Problem, Stored, problems_of_bytes, read
 from talkhouse.schema.errors import ReleaseDamaged, SourceError
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.sql_files import sql_of
-from talkhouse.schema.tables import metadata
 from talkhouse.schema.warehouse import HOUSEKEEPING, ROW_GROUP, STORAGE_VERSION
 from talkhouse.system.files import sha256_of, sync
 from talkhouse.warehouse.content_ids import contents_of
 from talkhouse.warehouse.opened import opened
-from talkhouse.warehouse.rows_hash import VOLATILE, RowsHash, TableHash, corpora_of, corpus_of, rows_hash
+from talkhouse.warehouse.rows_hash import VOLATILE, RowsHash, rows_hash
 
 POSTGRESQL = ("postgresql://", "postgres://")
 """How the address of a copy begins."""
@@ -40,17 +43,17 @@ class WrittenObject(NamedTuple):
     sha256: str
 
 
-def write_rows(con: duckdb.DuckDBPyConnection, database: str, of: TableHash, folder: Path) -> WrittenObject:
-    """Write the rows of a corpus in a table, sorted by grain, to a file in a folder that the connection may reach."""
-    table = metadata.tables[of.table.removeprefix("main.")]
-    grain = ", ".join(f"{quoted(column)} nulls last" for column in table.info["grain"])
-    belongs = f"{corpus_of(table, corpora_of(con, database))} = {literal(of.corpus)}"
-    path = folder / object_name(of.table, of.corpus, of.hash)
-    con.execute(
-        f"copy (from {quoted(database)}.{of.table} where {belongs} order by {grain}) "
-        f"to {literal(str(path))} (format parquet, compression zstd)"
-    )
-    return described(path)
+def write_rows(
+    con: duckdb.DuckDBPyConnection, query: str, rows: Mapping[str, int], folder: Path
+) -> list[WrittenObject]:
+    """Write the rows of a query to files of a folder, one after the other; ``rows``: how many, by the file's name."""
+    with arrow_errors("Parquet"):
+        schema, batches = QueryRows(con, con.sql(query)).batches(QueryColumn.as_stored)
+        for name, of_file in zip(rows, cut(batches, rows.values()), strict=True):
+            with ParquetWriter(folder / name, schema, compression="zstd", compression_level=3) as writer:  # type: ignore[no-untyped-call]
+                for group in row_groups(of_file):
+                    writer.write_batch(group)
+    return [described(folder / name) for name in rows]
 
 
 def described(path: Path) -> WrittenObject:
@@ -80,15 +83,15 @@ def write_frame(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> Wr
 
 
 @contextmanager
-def rows_of(stored: Stored, table: ReleasedTable) -> Iterator[Any]:
+def rows_of(stored: Stored, file: ReleasedObject) -> Iterator[Any]:
     """Open an object and yield its rows as a stream of Arrow; ReleaseDamaged where that can't be."""
     try:
-        with stored.objects.rows(table.file) as rows:
+        with stored.objects.rows(file.file) as rows:
             yield rows
     except (pa.ArrowException, BadRecord, SourceError, OSError, UnicodeDecodeError, OverflowError) as error:
         raise ReleaseDamaged(
             f"an object of the release '{stored.release.name}' can't be read",
-            where=stored.store / stored.objects.path / table.file,
+            where=stored.store / stored.objects.path / file.file,
             expected="Parquet that Talkhouse wrote",
             found=str(error),
             next_step=f"see all of it with: talkhouse release verify {stored.release.name}",
@@ -106,21 +109,24 @@ def verify(store: Path, name: str) -> list[Problem]:
     with duckdb.connect() as con:
         guard(con)
         for table in stored.release.tables:
-            if table.file not in changed and (problem := _problem_of_rows(con, stored, table)):
-                problems.append(problem)
+            for file in table.files:
+                if file.file not in changed and (problem := _problem_of_rows(con, stored, table.table, file)):
+                    problems.append(problem)
     return problems
 
 
-def _problem_of_rows(con: duckdb.DuckDBPyConnection, stored: Stored, table: ReleasedTable) -> Problem | None:
+def _problem_of_rows(
+    con: duckdb.DuckDBPyConnection, stored: Stored, table: str, file: ReleasedObject
+) -> Problem | None:
     try:
-        with rows_of(stored, table) as rows:
+        with rows_of(stored, file) as rows:
             con.register("rows_of_object", rows)
-            found = rows_hash(con, "from rows_of_object", without=VOLATILE.get(table.table, frozenset()))
+            found = rows_hash(con, "from rows_of_object", without=VOLATILE.get(table, frozenset()))
             con.unregister("rows_of_object")
     except (ReleaseDamaged, duckdb.Error) as error:
-        return Problem(table.file, f"can't be read: {str(error).splitlines()[0]}")
-    is_same = found == RowsHash(table.rows, table.rows_hash)
-    return None if is_same else Problem(table.file, "other rows")
+        return Problem(file.file, f"can't be read: {str(error).splitlines()[0]}")
+    is_same = found == RowsHash(file.rows, file.rows_hash)
+    return None if is_same else Problem(file.file, "other rows")
 
 
 def differs(store: Path, name: str, other: str) -> list[Problem]:

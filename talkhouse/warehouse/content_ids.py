@@ -16,7 +16,7 @@ from talkhouse.system.cache import Cache
 from talkhouse.warehouse.byte_copy import identity
 
 if TYPE_CHECKING:  # what is known already is said without SQLAlchemy, which takes its time
-    from talkhouse.warehouse.rows_hash import TableHash, TaskHash
+    from talkhouse.warehouse.rows_hash import ByFile, TableHash, TaskHash
 
 _KEPT = Cache("content", ".json", most=64)
 _SOURCE = re.compile(r"release ([a-z0-9][a-z0-9._-]{0,63}) ([0-9a-f]{64})")
@@ -73,8 +73,11 @@ def keep_ids(path: Path, ids: ContentIds) -> None:
     _KEPT.keep(json.dumps(ids).encode(), identity(path))
 
 
-def contents_of(con: duckdb.DuckDBPyConnection, database: str, corpora: list[str] | None = None) -> Contents:
-    """Hash all that is in a warehouse, or all of some corpora."""
+def contents_of(
+    con: duckdb.DuckDBPyConnection, database: str, corpora: list[str] | None = None, by_file: "ByFile | None" = None
+) -> Contents:
+    """Hash all that is in a warehouse, or all of some corpora; ``by_file``: as in ``table_hashes``."""
     from talkhouse.warehouse.rows_hash import table_hashes, task_hashes
 
-    return Contents(table_hashes(con, database, corpora=corpora), task_hashes(con, database, corpora=corpora))
+    tables = table_hashes(con, database, corpora=corpora, by_file=by_file)
+    return Contents(tables, task_hashes(con, database, corpora=corpora))

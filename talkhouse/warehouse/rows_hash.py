@@ -5,7 +5,7 @@ of names. The SHA-256 of each row is taken as four numbers of 64 bits, and each 
 A sum and no exclusive or, which two equal rows leave as it was.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -55,6 +55,10 @@ class TableHash(NamedTuple):
     hash: str
 
 
+ByFile = Callable[[Table], Mapping[str, Mapping[str, RowsHash]]]
+"""Returns the hashes of a table's rows by corpus and source file, of some corpora."""
+
+
 class TaskHash(NamedTuple):
     """The examples of a task in one of the publisher's releases and one split, as the task's view has them."""
 
@@ -70,7 +74,7 @@ class TaskHash(NamedTuple):
 
 def rows_hash(con: duckdb.DuckDBPyConnection, query: str, *, without: Collection[str] = ()) -> RowsHash:
     """Count and hash the rows of a query: all columns but those ``without``."""
-    ((_, rows, hashes),) = _summed(con, query, [], [without])
+    ((_, rows, hashes),) = group_hashes(con, query, [], [without])
     return RowsHash(rows, hashes[0])
 
 
@@ -133,20 +137,29 @@ def _children(kind: sqltypes.DuckDBPyType) -> dict[str, sqltypes.DuckDBPyType]:
 
 
 def table_hashes(
-    con: duckdb.DuckDBPyConnection, database: str, *, corpora: Collection[str] | None = None
+    con: duckdb.DuckDBPyConnection,
+    database: str,
+    *,
+    corpora: Collection[str] | None = None,
+    by_file: ByFile | None = None,
 ) -> list[TableHash]:
     """Count and hash the rows of tables by corpus, sorted; tables without rows are left out.
 
-    ``corpora``: only the rows of these, and those of none.
+    ``corpora``: only the rows of these, and those of none. ``by_file``: hashes of rows that need not be hashed here.
     """
     known = corpora_of(con, database)
-    wanted = ", ".join(literal(corpus) for corpus in (SHARED, *(known if corpora is None else corpora)))
+    wanted = [SHARED, *(known if corpora is None else corpora)]
     found = []
     for table in metadata.tables.values():
         name, corpus_of_row = qualified(table), corpus_of(table, known)
         if name not in UNHASHED:
-            query = f"from {quoted(database)}.{name} where {corpus_of_row} in ({wanted})"
-            summed = _summed(con, query, [corpus_of_row], [VOLATILE.get(name, frozenset())])
+            found_by_file = by_file(table) if by_file else {}
+            of_files = {corpus: files for corpus, files in found_by_file.items() if corpus in wanted}
+            for corpus, files in of_files.items():
+                found.append(TableHash(name, corpus, *added(files.values())))
+            others = ", ".join(literal(corpus) for corpus in wanted if corpus not in of_files)
+            query = f"from {quoted(database)}.{name} where {corpus_of_row} in ({others})"
+            summed = group_hashes(con, query, [corpus_of_row], [VOLATILE.get(name, frozenset())])
             found += [TableHash(name, str(corpus), rows, hashed) for (corpus,), rows, (hashed,) in summed]
     return sorted(found)
 
@@ -203,7 +216,7 @@ def task_hashes(
     found = []
     for (corpus, task), of_task in fingerprints.items():
         rows, by = _rows_of_task(con, database, corpus, task, has_release=any(release for release, _ in of_task))
-        for (release, split), count, (whole, content) in _summed(con, rows, by, [(), PLACES]):
+        for (release, split), count, (whole, content) in group_hashes(con, rows, by, [(), PLACES]):
             fingerprint = of_task.get((release, split))
             found.append(TaskHash(f"{corpus}.{task}", release, split, count, whole, content, fingerprint))
     return sorted(found, key=lambda item: [item.task, item.release or "", item.split or ""])
@@ -232,8 +245,8 @@ def _rows_of_task(
     return f"{looked_up} on {same}", [_RELEASE, "split::varchar" if split else "null::varchar"]
 
 
-_RELEASE = quoted("?release")
-"""No column of a view has such a name."""
+_RELEASE, FILE = quoted("?release"), quoted("?file")
+"""What rows are grouped by and is no part of them; no column of a view has such a name."""
 
 
 def contents_of_task(
@@ -267,6 +280,12 @@ def content_id(tables: Iterable[TableHash], tasks: Iterable[TaskHash]) -> str:
     return sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
+def added(sets: Iterable[RowsHash]) -> RowsHash:
+    """Return the count and hash of the rows of several sets."""
+    each = list(sets)
+    return RowsHash(sum(same.rows for same in each), joined(same.hash for same in each))
+
+
 def joined(hashes: Iterable[str]) -> str:
     """Return the hash of the rows of several sets, by the hash of each."""
     words = [[int(digest[start : start + 16], 16) for start in range(0, 64, 16)] for digest in hashes]
@@ -276,12 +295,13 @@ def joined(hashes: Iterable[str]) -> str:
 _Summed = tuple[tuple[str | None, ...], int, tuple[str, ...]]
 
 
-def _summed(
+def group_hashes(
     con: duckdb.DuckDBPyConnection, query: str, by: Sequence[str], without: Sequence[Collection[str]]
 ) -> list[_Summed]:
     """Count and hash the rows of a query by some expressions, in one pass once without each set of columns."""
     relation = con.sql(query)
-    columns = [column for column in zip(relation.columns, relation.types, strict=True) if quoted(column[0]) != _RELEASE]
+    each = zip(relation.columns, relation.types, strict=True)
+    columns = [column for column in each if quoted(column[0]) not in (_RELEASE, FILE)]
     groups = [f"g{index}" for index in range(len(by))]
     hashed = [
         f"system.main.sha256({row_text(column for column in columns if column[0] not in left)}) as h{index}"

@@ -178,7 +178,7 @@ def test_a_large_table_has_several_files(changeable: Path, tmp_path: Path) -> No
         tables = {planned.table.name: planned for planned in make_plan(warehouses, tmp_path, None, Silent())}
         rows = tables["speakers"].parts[0].content
         snapshot = Inside(tmp_path, "snapshot-1")
-        large = lake_files.write(warehouses.con, rows, snapshot, lambda _: None, bytes_a_file=1_000_000)
+        large = lake_files.write(warehouses.con, [rows], rows.sorted, snapshot, lambda _: None, bytes_a_file=1_000_000)
     assert [Path(file.path).name for file in large] == [f"part-{index:05}.parquet" for index in range(3)]
     paths = [str(tmp_path / file.path) for file in large]
     ids = [row[0] for row in duckdb.execute("select speaker_id from read_parquet(?)", [paths]).fetchall()]
