@@ -191,14 +191,10 @@ class _Creation:
 
         None is run that this user's build has run, where nothing has changed since.
         """
-        query = "select check_name, severity, offending, condition from meta.checks"
-        recorded, wanted = (
-            self.con.execute(query).fetchall(),
-            checks(self.warehouse.catalogue, self.warehouse.corpus_ids),
-        )
-        is_built_here = (
-            PUBLISHED.note_of(self.warehouse.path) and identity_of(self.warehouse.path) == self.file_hashes.key
-        )
+        recorded = self.con.execute("select check_name, severity, offending, condition from meta.checks").fetchall()
+        wanted = checks(self.warehouse.catalogue, self.warehouse.corpus_ids)
+        path = self.warehouse.path
+        is_built_here = PUBLISHED.note_of(path) and identity_of(path) == self.file_hashes.key
         have_run = {(name, condition) for name, _, _, condition in recorded}
         if is_built_here and {(check.name, check.condition) for check in wanted} <= have_run:
             found = [(name, severity, offending) for name, severity, offending, _ in recorded]
