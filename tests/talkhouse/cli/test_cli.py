@@ -209,6 +209,7 @@ OTHERS = {
     "--by": {"search"},
     "--check": {"lake"},
     "--corpus": {"findings", "notes", "search"},
+    "--data": {"status"},
     "--db": {"build", "ingest", "lake", "migrate", "replay"},
     "--force": {"publish"},
     "--jobs": {"make"},
