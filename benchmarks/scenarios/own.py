@@ -66,7 +66,7 @@ _ENDINGS = {"table": "own.csv", "convokit": "own_talks"}
 _ROWS = 11_200
 """Rows of a megabyte of the table."""
 
-_PAGE = """title = "Own talks"
+CHAT_PAGE = """title = "Own talks"
 format = "chat"
 [dialogue]
 id = "id"
@@ -85,7 +85,7 @@ def _declared(kind: str, megabytes: float, folder: Path) -> Case:
     elif kind == "convokit":
         _write_convokit(source, megabytes)
     else:
-        _write_lines(source, megabytes, getattr(Inventor(), kind))
+        write_lines(source, megabytes, getattr(Inventor(), kind))
     read = source / "utterances.jsonl" if kind == "convokit" else source
     database = folder / "duckdb" / "tables.duckdb"
     hints = [*filter(None, (shape.columns, shape.turns))]
@@ -99,10 +99,10 @@ def _declared(kind: str, megabytes: float, folder: Path) -> Case:
 def _many(files: int, folder: Path) -> Case:
     corpus = folder / "data" / "own_talks"
     corpus.mkdir(parents=True)
-    (corpus / "corpus.toml").write_text(_PAGE)
+    (corpus / "corpus.toml").write_text(CHAT_PAGE)
     inventor, number = Inventor(), 0
     for file in range(files):
-        number = _write_lines(corpus / f"{file:05}.jsonl", 3, inventor.named, number)
+        number = write_lines(corpus / f"{file:05}.jsonl", 3, inventor.named, number)
     sides = []
     for jobs in (2, 1):
         database = folder / f"by_{jobs}" / "warehouse.duckdb"
@@ -155,8 +155,8 @@ _FOREIGN = ["é", "🍳", "über", "naïve", "鍋"]
 class Inventor:
     """Invents records from one seed."""
 
-    def __init__(self) -> None:
-        self._chance = random.Random(32)
+    def __init__(self, seed: int = 32) -> None:
+        self._chance = random.Random(seed)
 
     def text(self, fewest: int = 4, most: int = 40) -> str:
         """Invent a text of so many words; every fifth has a letter beyond ASCII."""
@@ -219,7 +219,7 @@ class Inventor:
         return {"dialogue_id": f"{number}_0", "services": ["Rooms"], "turns": turns}
 
 
-def _write_lines(path: Path, megabytes: float, invent: Callable[[int], dict[str, Any]], number: int = 0) -> int:
+def write_lines(path: Path, megabytes: float, invent: Callable[[int], dict[str, Any]], number: int = 0) -> int:
     """Write JSON Lines; every other record has its letters beyond ASCII as escapes.
 
     ``number`` is that of the first record; returns that of the first one that is not written.
@@ -259,7 +259,7 @@ def _write_convokit(folder: Path, megabytes: float) -> None:
         return {**names, "text": inventor.text(), "reply-to": reply, "timestamp": number, "meta": {"score": number % 7}}
 
     inventor = Inventor()
-    _write_lines(folder / "utterances.jsonl", megabytes, utterance)
+    write_lines(folder / "utterances.jsonl", megabytes, utterance)
     people = {f"s{number}": {"meta": {}, "vectors": []} for number in range(997)}
     for name, content in (("speakers", people), ("conversations", {}), ("corpus", {}), ("index", {"version": 1})):
         (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
