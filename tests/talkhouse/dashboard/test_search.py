@@ -88,4 +88,6 @@ def test_free_text_needs_the_model_and_vectors_of_another_are_not_used(
     VECTORS.path(path).chmod(0o600)
     VECTORS.path(path).write_bytes(b"notes")
     other = visit(path, "search", by="meaning")
-    assert "This is no file of vectors that talkhouse vectors made" in "".join(element.value for element in other.info)
+    assert "This is not the file of vectors that talkhouse vectors made" in "".join(
+        element.value for element in other.info
+    )

@@ -151,7 +151,7 @@ def test_a_task_of_another_corpus_is_shown_by_its_columns(
     build_in(folder)
     monkeypatch.setenv("TALKHOUSE_DB", str(folder / "w.duckdb"))
     page = draw("tasks", task="teatime.mood", task_split="train", example=2)
-    for text in ("Cream, always.", "Then we can&#x27;t be friends.", "How it was taken, + or -."):
+    for text in ("Cream, always.", "Then we can&#39;t be friends.", "How it was taken, + or -."):
         assert text in html(page)
 
 

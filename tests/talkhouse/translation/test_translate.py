@@ -166,7 +166,7 @@ def tea(tmp_path_factory: pytest.TempPathFactory) -> Tea:
 
 
 @pytest.fixture(scope="module")
-def lake(tea: Tea, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tea_lake(tea: Tea, tmp_path_factory: pytest.TempPathFactory) -> Path:
     lake = tmp_path_factory.mktemp("tea") / "lake"
     tea.write(lake)
     return lake
@@ -184,9 +184,9 @@ def test_the_build_warns_of_each_view(tea: Tea) -> None:
 
 
 @pytest.mark.slow
-def test_the_lake_has_all_other_views(lake: Path) -> None:
-    manifest = read(lake)
-    translation = read_translation(lake, manifest)
+def test_the_lake_has_all_other_views(tea_lake: Path) -> None:
+    manifest = read(tea_lake)
+    translation = read_translation(tea_lake, manifest)
     assert {view.name: view.reason for view in translation.unportable if not view.because}.keys() == REASONS.keys()
     assert {view.name for view in translation.unportable if view.because} == READERS
     assert {view.schema for view in translation.views} >= {"bi", "dbdc3", "delidata", "mantis", "mpchat"}
@@ -196,22 +196,22 @@ def test_the_lake_has_all_other_views(lake: Path) -> None:
     assert "teatime" not in labels.sql
     assert "delidata.deliberation_type" in labels.sql
     assert manifest.left_out == translation.left_out
-    written = json.loads((lake / "manifest.json").read_bytes())["left_out"]
+    written = json.loads((tea_lake / "manifest.json").read_bytes())["left_out"]
     assert {"schema": "bi", "name": "example_labels", "part": "the labels of teatime.mood"}.items() <= written[
         -1
     ].items()
 
 
-def test_asking_for_a_view_that_is_left_out_says_why(lake: Path) -> None:
+def test_asking_for_a_view_that_is_left_out_says_why(tea_lake: Path) -> None:
     with pytest.raises(UsageError, match="the type TIME: hour"):
-        sql(lake, "teatime.clock")
+        sql(tea_lake, "teatime.clock")
     with pytest.raises(UsageError, match=r"it reads teatime\.mood, which is left out"):
-        sql(lake, "teatime.mood_train")
+        sql(tea_lake, "teatime.mood_train")
 
 
 @pytest.mark.slow
-def test_the_other_views_are_equal_on_spark(lake: Path, sail_url: str) -> None:
-    done = check(lake, sail_url, Silent())
+def test_the_other_views_are_equal_on_spark(tea_lake: Path, sail_url: str) -> None:
+    done = check(tea_lake, sail_url, Silent())
     assert done.different == []
     assert {view.name for view in done.left_out} == REASONS.keys() | READERS | {"example_labels"}
 
@@ -233,8 +233,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.slow
-def test_nothing_is_translated_twice(tea: Tea, lake: Path, asked: list[str]) -> None:
-    again = tea.write(lake, dry_run=True)
+def test_nothing_is_translated_twice(tea: Tea, tea_lake: Path, asked: list[str]) -> None:
+    again = tea.write(tea_lake, dry_run=True)
     assert again.outcome is LakeOutcome.UNCHANGED
     assert {view.name for view in again.left_out} == REASONS.keys() | READERS | {"example_labels"}
     assert built(tea.folder, 1).notes == tea.notes
