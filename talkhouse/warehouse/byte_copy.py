@@ -29,17 +29,9 @@ class WrittenFiles:
     notes: Cache
 
     def note_of(self, path: Path) -> str | None:
-        """Return the note on a file; None if it is not known that this user has written it, and nobody since.
-
-        In a folder that others may write to, another file can get the inode, size and time of ours, but not our name on
-        it.
-        """
-        if not path.exists():
-            return None
-        facts = path.stat()
-        if facts.st_uid != os.geteuid() or facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return None
-        note = self.notes.read(identity(path))
+        """Return the note on a file; None if it is not known that this user has written it, and nobody since."""
+        key = own_identity(path)
+        note = self.notes.read(key) if key else None
         return None if note is None else note.decode()
 
     def keep_note(self, path: Path, note: str) -> None:
@@ -51,6 +43,19 @@ def identity(path: Path) -> str:
     """Hash what tells whether a file has changed: its path, size, time and inode."""
     info = path.stat()
     return key_of(_FORMAT, str(path.resolve()), str(info.st_size), str(info.st_mtime_ns), str(info.st_ino))
+
+
+def own_identity(path: Path) -> str | None:
+    """Return the identity of a file that no other user may write; None for others, and where there is none.
+
+    In a folder that others may write to, another file can get the inode, size and time of one of this user's, but not
+    its owner.
+    """
+    if not path.exists():
+        return None
+    facts = path.stat()
+    is_own = facts.st_uid == os.geteuid() and not facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return identity(path) if is_own else None
 
 
 def free_share(con: duckdb.DuckDBPyConnection, database: str) -> float:

@@ -20,7 +20,7 @@ from talkhouse import migrations
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system.cache import Cache, key_of
-from talkhouse.warehouse.byte_copy import identity
+from talkhouse.warehouse.byte_copy import own_identity
 from talkhouse.warehouse.rows_hash import FILE, RowsHash, added, group_hashes
 
 LARGE = 100_000
@@ -49,9 +49,10 @@ class Run(NamedTuple):
 
 
 def identity_of(path: Path) -> str | None:
-    """Return a hash that tells whether a warehouse has changed, or its schema revision; None where there is none."""
+    """Return a hash that tells whether a warehouse has changed, or its schema revision; None as ``own_identity``."""
     with suppress(OSError):
-        return key_of(identity(path), migrations.head())
+        key = own_identity(path)
+        return key and key_of(key, migrations.head())
     return None
 
 

@@ -151,3 +151,12 @@ def test_a_manifest_of_other_objects_is_refused(nights: Nights, what: str) -> No
         (folder / file).write_text(text)
     with pytest.raises(ReleaseDamaged, match=r"main\.turns"):
         read(nights.store, "first")
+
+
+def test_nothing_is_remembered_of_a_file_that_others_may_write(tmp_path: Path) -> None:
+    path = tmp_path / "w.duckdb"
+    assert file_hashes.identity_of(path) is None
+    path.touch(0o600)
+    assert file_hashes.identity_of(path)
+    path.chmod(0o620)
+    assert file_hashes.identity_of(path) is None
