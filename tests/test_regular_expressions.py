@@ -16,18 +16,20 @@ _OFTEN = ("\n", "\r\n", " ", "0", "a", '"', '\\"', "\\", "[", "<", "<!-- -->")
 
 
 def _own_patterns() -> Iterator[tuple[re.Pattern[Any], set[str], str]]:
-    """Yield the pattern of each name of a module, and of each call with one: how it is used, and where."""
+    """Yield the pattern of each name of a module, and of each call with one: its methods that are used, and where."""
     for path in (path for room in ("schema", "queries", "ingest", "talkhouse") for path in (ROOT / room).rglob("*.py")):
         if "templates" in path.parts or "re." not in (source := path.read_text()):
             continue
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         known = vars(import_module(module if module.startswith("talkhouse") else f"talkhouse.{module}"))
         used: dict[str, set[str]] = {name: set() for name, value in known.items() if isinstance(value, re.Pattern)}
-        for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
-            owner, _, how = ast.unparse(call.func).rpartition(".")
-            used.get(owner, set()).add(how)
-            if owner == "re" and hasattr(re.Pattern, how) and isinstance(call.args[0], ast.Constant):
-                yield re.compile(call.args[0].value), {how}, f"{module}:{call.lineno}"
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Attribute) and callable(getattr(re.Pattern, node.attr, None)):
+                used.get(ast.unparse(node.value), set()).add(node.attr)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                owner, how = ast.unparse(node.func.value), node.func.attr
+                if owner == "re" and hasattr(re.Pattern, how) and isinstance(node.args[0], ast.Constant):
+                    yield re.compile(node.args[0].value), {how}, f"{module}:{node.lineno}"
         yield from ((known[name], hows, f"{module}.{name}") for name, hows in used.items())
 
 

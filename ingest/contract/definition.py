@@ -122,9 +122,13 @@ def _misstated(corpus: Corpus) -> Iterator[str]:
     yield from _of_address("homepage", corpus.homepage)
     yield from _of_address("licence_url", corpus.licence_url)
     yield from _of_address("url of the reference", corpus.reference.url if corpus.reference else None)
-    yield from _unlike(corpus.languages, LANGUAGE, "languages has {!r}, which is no code of ISO 639, such as 'en'")
+    yield from _unlike(
+        corpus.languages, LANGUAGE.fullmatch, "languages has {!r}, which is no code of ISO 639, such as 'en'"
+    )
     members = corpus.people.members if corpus.people else ()
-    yield from _unlike(members, _MEMBER, "members of the people has {!r}, which is no name such as 'carried.workers'")
+    yield from _unlike(
+        members, _MEMBER.fullmatch, "members of the people has {!r}, which is no name such as 'carried.workers'"
+    )
     for name, standard in corpus.splits.items():
         if not name:
             yield "splits has an empty name"
@@ -150,7 +154,7 @@ def _of_terms(terms: LicenceTerms) -> Iterator[str]:
     if terms.spdx is not None and not _is_licence(terms.spdx):
         yield f"{of} have the spdx {terms.spdx!r}, which is no expression of SPDX identifiers, such as 'CC-BY-4.0'"
     expected = "schema.view.column or schema.view.column.member"
-    yield from _unlike(terms.columns, _COLUMN, f"{of} have the column {{!r}}, not {expected}")
+    yield from _unlike(terms.columns, _COLUMN.fullmatch, f"{of} have the column {{!r}}, not {expected}")
     for day in (terms.said_from, terms.said_before):
         if day is not None and not _is_day(day):
             yield f"{of} have a day such as '2011-04-08', not {day!r}"
@@ -205,9 +209,9 @@ def _of_address(name: str, address: str | None) -> Iterator[str]:
         yield f"{name} is an address that begins with https://, not {address!r}"
 
 
-def _unlike(texts: Iterable[str], pattern: re.Pattern[str], problem: str) -> Iterator[str]:
-    """Name the texts that do not have a form."""
-    yield from (problem.format(text) for text in texts if not pattern.fullmatch(text))
+def _unlike(texts: Iterable[str], matches: Callable[[str], object], problem: str) -> Iterator[str]:
+    """Name the texts that do not match."""
+    yield from (problem.format(text) for text in texts if not matches(text))
 
 
 def _unknown(problem: str, name: str, known: Iterable[str]) -> Iterator[str]:
