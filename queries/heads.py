@@ -76,6 +76,7 @@ TurnContext = Annotated[Literal["replies", "turns"], Meta(description="replies o
 NoTerms = Annotated[Literal["none"], Meta(description="none, or no such line")]
 Severity = Annotated[Literal["error", "warn"], Meta(description="error or warn")]
 Scope = Annotated[Literal["file", "all"], Meta(description="file or all")]
+ViewScope = Annotated[Literal["dialogue", "all"], Meta(description="dialogue or all")]
 Form = Annotated[Literal["documents", "lines", "score_rows"], Meta(description="one of: documents, lines, score_rows")]
 
 
@@ -148,6 +149,8 @@ class ViewQuery(Query):
     written in the place of others, or links, which are left out."""
     terms: NoTerms | None = None
     """``none``: the rows are facts about the corpora, such as counts, to which no licence of theirs applies."""
+    scope: ViewScope = "all"
+    """``dialogue``: a row depends on rows of its own dialogue, and on what is the same for all of a corpus."""
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Meanings of columns, of those that no table has under the same name."""
 

@@ -1,5 +1,6 @@
 -- Each label by one annotator with what it means, what it is about, and the publisher's release and split that published it.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, annotator_index, item_index
+-- scope: dialogue
 --   corpus_id: Corpus of the scheme.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   is_default: True in the default publication of the dialogue: filter by it to count a label once that several of the publisher's releases have.

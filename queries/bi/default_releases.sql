@@ -1,5 +1,6 @@
 -- Each dialogue of a corpus that was published more than once, with the publisher's release of its default publication: the first, in the corpus's order of preference, that has a record of it.
 -- grain: dialogue_id
+-- scope: dialogue
 --   corpus_id: Corpus of the dialogue.
 --   release: Publisher's release, as its path names it; never null here.
 --   release_index: 0-based position of the publisher's release in main.releases.

@@ -1,5 +1,6 @@
 -- Each label of a whole dialogue, by each publication of the dialogue, with the time of the dialogue; a label that several annotators give is one row.
 -- grain: record_id, scheme, label
+-- scope: dialogue
 --   corpus_id: Corpus of the dialogue.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several of the publisher's releases have.

@@ -1,5 +1,6 @@
 -- Each dialogue with its length and its speakers, once however often it was published; by publisher's release and split: bi.record_dialogues.
 -- grain: dialogue_id
+-- scope: dialogue
 --   corpus_id: Corpus of the dialogue.
 --   native_id: The publisher's id of the dialogue, verbatim; null where there is none.
 --   turn_count: Turns of every kind: messages, and seed utterances, submitted answers and what else the publisher has as a turn.

@@ -1,5 +1,6 @@
 -- Each part of each turn of each publication of a dialogue, a tool call with its response; turns of plain text have none.
 -- grain: record_id, turn_index, part_index
+-- scope: dialogue
 --   corpus_id: Corpus of the dialogue.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   is_default: True in the default publication of the dialogue: filter by it to count a part once that several of the publisher's releases have.

@@ -1,5 +1,6 @@
 -- Each publication of a dialogue: once for each file or folder of a publisher's release and split that has it.
 -- grain: record_id
+-- scope: dialogue
 --   corpus_id: Corpus of the dialogue.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   record_id: The record that publishes the dialogue; where several records of one subset are about it, the first. A file that occurs twice counts once; records without a split count only for a dialogue of which no record has one.

@@ -1,5 +1,6 @@
 -- Each publication of a dialogue: the dialogue with its length, once for each file or folder of a publisher's release and split that has it.
 -- grain: record_id
+-- scope: dialogue
 --   corpus_id: Corpus of the dialogue.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   is_default: True in the default publication of the dialogue: filter by it to count a dialogue once that several of the publisher's releases have.

@@ -1,5 +1,6 @@
 -- Each turn of each publication of a dialogue: the dialogue's turns, once for each file or folder of a publisher's release and split that has it.
 -- grain: record_id, turn_index
+-- scope: dialogue
 -- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.

@@ -1,5 +1,6 @@
 -- Each turn of each publication of a dialogue that answers another, with the turn that it answers.
 -- grain: record_id, turn_index
+-- scope: dialogue
 --   corpus_id: Corpus of the dialogue.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   is_default: True in the default publication of the dialogue: filter by it to count a reply once that several of the publisher's releases have.

@@ -1,5 +1,6 @@
 -- Each speaker of each publication of a dialogue with how much of it the speaker says: turns of the kind message, so without seed utterances and submitted answers; what several say together counts for each.
 -- grain: record_id, speaker_id
+-- scope: dialogue
 -- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.

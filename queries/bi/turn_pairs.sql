@@ -1,5 +1,6 @@
 -- Each turn with the one before it and the one after it in their order, also where it answers another (bi.replies), and the time between, once however often it was published; with labels: bi.labelled_turns.
 -- grain: dialogue_id, turn_index
+-- scope: dialogue
 -- identifying: known_speaker_name = name; previous_speaker_name = name; next_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
 --   turn_index: 0-based position in the published order.

@@ -1,5 +1,6 @@
 -- Each turn of a dialogue in which a turn answers another than the one before it, with the turns that lead to it by replies, from the first message on: its path.
 -- grain: dialogue_id, turn_index
+-- scope: dialogue
 --   corpus_id: Corpus of the dialogue.
 --   turn_index: The turn.
 --   is_tree: True where the whole dialogue is one tree: one turn answers none, and all others answer a turn. By default a task then takes the path of a turn as its context; else, as in a chat in which some messages quote others, all turns before it.

@@ -1,5 +1,6 @@
 -- Each speaker of each turn: one row of most turns, several where several say it together.
 -- grain: dialogue_id, turn_index, position
+-- scope: dialogue
 --   corpus_id: Corpus of the dialogue.
 --   turn_index: The turn.
 --   position: 0-based position in the published list of speakers; 0 where there is one.

@@ -1,5 +1,6 @@
 -- Each turn with who said it, its length, its place in the dialogue, and the turn before it in that order, also where it answers another (bi.replies), once however often it was published; by publisher's release and split: bi.record_turns.
 -- grain: dialogue_id, turn_index
+-- scope: dialogue
 -- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the dialogue.
 --   turn_index: 0-based position in the published order.

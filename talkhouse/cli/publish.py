@@ -91,7 +91,9 @@ def command(
     not there.
 
     Readers see either the previous copy or the new one: everything is loaded next to it, counted and hashed, compared
-    with the warehouse, and put in its place in one transaction. If anything fails, the previous copy stays. The schemas
+    with the warehouse, and put in its place in one transaction. In a copy of a million rows or more, only what is new,
+    has changed or is gone is written, where it is and as readers see it, unless that is more than a quarter of the
+    rows. If anything fails, the previous copy stays. The schemas
     of the copy (main, meta, bi, one for each corpus) belong to it as a whole; keep your own views in other schemas.
     Those of the role that publishes, and rights that were granted, are carried over to the new copy; what could not be
     carried over is listed. If the warehouse and the options have not changed, nothing is done.
@@ -169,6 +171,7 @@ def _show(result: "PublicationResult", *, as_json: bool) -> None:
             "database": result.place,
             "published_at": result.published_at,
             "relations": _proofs(result.plan, result.proofs),
+            "changed_rows": result.changed_rows,
             "left_out": [asdict(view) for view in result.plan.left_out],
             "notes": result.notes,
         }
@@ -180,7 +183,11 @@ def _show(result: "PublicationResult", *, as_json: bool) -> None:
             PublicationOutcome.UNCHANGED: f"Nothing changed: {place} has this copy since {since}",
             PublicationOutcome.DRY_RUN: f"[bold]Dry run[/]: nothing was published to {place}. The copy would have:",
             PublicationOutcome.PUBLISHED: f"[bold green]Published[/] to {place} in {result.seconds:.1f} s, "
-            "every table and view equal to the warehouse's by rows and hash:",
+            + (
+                "every table and view equal to the warehouse's by rows and hash:"
+                if result.changed_rows is None
+                else f"{result.changed_rows:,} rows written or deleted, equal to the warehouse's by hash:"
+            ),
         }[result.outcome]
     )
     if result.plan.relations:

@@ -164,6 +164,11 @@ class Proof(NamedTuple):
     hash: str
     """16 hex digits."""
 
+    def with_rows(self, before: "Proof", now: "Proof") -> "Proof":
+        """Return the proof where some of the rows are replaced by others."""
+        rows = self.rows - before.rows + now.rows
+        return proof(rows, int(self.hash, 16) - int(before.hash, 16) + int(now.hash, 16))
+
 
 class CopiedColumn(NamedTuple):
     """A column of a relation that is published."""
@@ -199,8 +204,13 @@ def select_proof_here(columns: Sequence[CopiedColumn], relation: str) -> str:
 
 def select_proof_there(columns: Sequence[CopiedColumn], relation: str) -> str:
     """Write PostgreSQL's query of the number of rows and the sum of their hashes, each a signed number."""
+    return f"select count(*), sum({hash_there(columns)}) from {relation}"
+
+
+def hash_there(columns: Sequence[CopiedColumn]) -> str:
+    """Write PostgreSQL's expression of a row's hash, a signed number of 64 bits."""
     fields = [_hashed(column.type.there(quoted(column.name)), column.type, "octet_length") for column in columns]
-    return f"select count(*), sum(('x' || left(md5({_concat(fields)}), 16))::bit(64)::bigint) from {relation}"
+    return f"('x' || left(md5({_concat(fields)}), 16))::bit(64)::bigint"
 
 
 def proof(rows: int, total: Any) -> Proof:

@@ -136,6 +136,13 @@ def _batches(con: duckdb.DuckDBPyConnection, relation: PublishedRelation, by_spl
     return batches
 
 
+def write_lines(server: Connection[Any], rows: duckdb.DuckDBPyRelation, target: str) -> None:
+    """Copy a query's lines to a table; ``target``: its name, and its columns in brackets."""
+    with server.cursor() as cursor, cursor.copy(f"copy {target} from stdin".encode()) as copy:
+        for batch in rows.to_arrow_reader(_BATCH_ROWS):
+            copy.write(_text_bytes(batch.column(0)))
+
+
 def _text_bytes(texts: Any) -> memoryview:
     """Return the bytes of all texts of an Arrow array, one after the other, without a copy."""
     from pyarrow.lib import large_string

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from talkhouse.export.selection import Selection, select
@@ -29,6 +30,8 @@ _TABLES = {VERSION, *map(qualified, metadata.tables.values())}
 """The tables that PostgreSQL has by the metadata; others that somebody has made are published as views are."""
 
 _PREFIX = re.compile(r"(?!pg_)([a-z_][a-z0-9_]*)?")
+
+_NONE: Mapping[str, int] = MappingProxyType({})
 
 LONGEST = 63
 """Bytes of a name in PostgreSQL; it cuts longer ones."""
@@ -89,6 +92,8 @@ class PublishedRelation:
     rows: int
     of_split: SplitView | None = None
     """Of a view of a split: the task whose rows it has, and which."""
+    is_by_dialogue: bool = False
+    """Whether no row depends on rows of other dialogues."""
 
     @property
     def parent(self) -> str | None:
@@ -146,20 +151,22 @@ class PublicationPlan:
         return sorted({relation.selection.schema for relation in self.relations})
 
 
-def make_plan(warehouse: Warehouse, options: Options) -> PublicationPlan:
+def make_plan(warehouse: Warehouse, options: Options, counted: Mapping[str, int] = _NONE) -> PublicationPlan:
     """Find what is to be published; UsageError for views that do not exist, and for names that are too long to do so.
 
-    A view that the user has not named is then left out.
+    A view that the user has not named is then left out. ``counted``: the rows that views had the last time, which the
+    plan has instead of those of now, as to count them takes its time.
     """
     _check_wanted(options.views, [name for (name,) in warehouse.con.execute(_VIEWS).fetchall()])
     planned: dict[str, PublishedRelation] = {}
+    few = {name: rows for name, rows in counted.items() if name not in _TABLES and rows < options.max_rows / 2}
     left_out = []
     # A view comes before those of its splits.
     candidates = [_classify(warehouse, relation) for relation in relations(warehouse.con)]
     for candidate in sorted(candidates, key=lambda candidate: list(RelationKind).index(candidate.kind)):
         if not _is_wanted(candidate, options):
             continue
-        described = _describe(warehouse, candidate, planned, options)
+        described = _describe(warehouse, candidate, planned, options, few)
         if isinstance(described, NotPublished):
             left_out.append(described)
         else:
@@ -193,12 +200,18 @@ def _is_wanted(candidate: _Candidate, options: Options) -> bool:
 
 
 def _describe(
-    warehouse: Warehouse, candidate: _Candidate, planned: Mapping[str, PublishedRelation], options: Options
+    warehouse: Warehouse,
+    candidate: _Candidate,
+    planned: Mapping[str, PublishedRelation],
+    options: Options,
+    counted: Mapping[str, int],
 ) -> PublishedRelation | NotPublished:
     name, kind, of_split = candidate.name, candidate.kind, candidate.of_split
     parent = of_split.task if of_split else None
     selection = select(warehouse, name)
-    ((rows,),) = warehouse.con.execute(f"select count(*) from {selection.source}").fetchall()
+    rows = counted.get(name)
+    if rows is None:
+        ((rows,),) = warehouse.con.execute(f"select count(*) from {selection.source}").fetchall()
     is_named = not {name, parent}.isdisjoint(options.views)
     if kind is not RelationKind.TABLE and rows > options.max_rows and not is_named:
         return NotPublished(name, rows, f"it has more than {options.max_rows:,} rows (--max-rows)")
@@ -217,7 +230,9 @@ def _describe(
             why = f"the type of its column {column['name']} has no counterpart: {column['type']}"
             return NotPublished(name, rows, why)
         columns.append(CopiedColumn(column["name"], type_there, column["meaning"]))
-    described = PublishedRelation(kind, selection, tuple(columns), candidate.comment, rows, of_split)
+    file = warehouse.view_file(name)
+    is_by_dialogue = file is not None and file.scope == "dialogue"
+    described = PublishedRelation(kind, selection, tuple(columns), candidate.comment, rows, of_split, is_by_dialogue)
     # A split that is asked for without its view has rows of its own.
     return described if is_split or parent is None else replace(described, kind=RelationKind.ROWS, of_split=None)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -16,6 +17,7 @@ from talkhouse.export.personal_data import check_texts
 from talkhouse.export.sandbox import failure
 from talkhouse.ingest.progress import Progress
 from talkhouse.personal import PersonalData
+from talkhouse.postgres.changed_rows import hashes_by_file
 from talkhouse.postgres.column_types import SETUP, Proof
 from talkhouse.postgres.load import check_nul, load, proof_here
 from talkhouse.postgres.plan import Options, PublicationPlan, RelationKind, make_plan
@@ -49,6 +51,7 @@ from talkhouse.postgres.server import (
     run,
     where,
 )
+from talkhouse.postgres.update import Update, is_worthwhile, layout
 from talkhouse.schema.errors import ServerFailed, UsageError
 from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import identifier, quoted
@@ -56,6 +59,7 @@ from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.system import ctrl_c
 from talkhouse.system.memory import capped
 from talkhouse.warehouse.content_ids import known_ids
+from talkhouse.warehouse.file_hashes import hashes_of
 from talkhouse.warehouse.opened import Warehouse
 
 
@@ -81,6 +85,8 @@ class PublicationResult:
     notes: tuple[str, ...] = ()
     """What could not be kept of what others have built on the former copy."""
     seconds: float = 0
+    changed_rows: int | None = None
+    """Rows that were written or deleted where a former copy was brought up to date; None where all was written."""
     published_at: datetime | None = None
     """When this copy or, where it is unchanged, that one was published; UTC."""
 
@@ -113,40 +119,65 @@ def publish(
         published = read_record(server, f"{options.prefix}{HOUSEKEEPING}")
         if published and published.origin == made_from and is_marked(server, options.prefix) and not force:
             return _unchanged(server, options.prefix, published, grant_select, dry_run=dry_run)
-        plan = make_plan(warehouse, options)
+        # A copy that was made in the same way need not be made again, if not too much has changed.
+        before = {**((published and published.origin) or {}), "build": made_from["build"]}
+        is_same = before == made_from and is_marked(server, options.prefix)
+        former = published if is_same and not dry_run and not force else None
+        plan = make_plan(warehouse, options, former.rows if former else {})
+        names = {schema: f"{options.prefix}{schema}" for schema in plan.schemas}
+        if former and (not is_worthwhile(plan, former) or _others(server, plan, names)):
+            former, plan = None, make_plan(warehouse, options)
+            names = {schema: f"{options.prefix}{schema}" for schema in plan.schemas}
         if options.nul is None:
             check_nul(con, plan)
-        names = {schema: f"{options.prefix}{schema}" for schema in plan.schemas}
         replaceable(server, options.prefix, names.values(), published)
         if dry_run:
             return PublicationResult(PublicationOutcome.DRY_RUN, where(server), plan)
         drop_replaced(server, options.prefix)
+        hashes = hashes_of(warehouse)
+        files = hashes_by_file(hashes)
+        hashes.keep()
+        about = known_ids(con, warehouse.database, warehouse.path)._asdict() | {"layout": layout(plan), "files": files}
+        record = partial(write_record, server, made_from=made_from, schemas=[*names.values()], about=about)
         run(server, "begin")
-        created, proofs = _stage(warehouse, server, plan, names, made_from, progress)
-        # Again, for others may have put something into these schemas meanwhile.
-        former = replaceable(server, options.prefix, names.values(), published)
-        notes = replace_former(server, options.prefix, {new: name for name, new in created.items()}, former)
-        notes += _left(server, published, [*former, *names.values()])
+        updated, notes = None, list[str]()
+        if former:
+            update = Update(con, server, plan, names, former, files, progress)
+            update.lock()
+            replaceable(server, options.prefix, names.values(), published)  # again, now that nobody can change it
+            updated = update.done()
+        if updated:
+            plan, proofs, _ = updated
+            record(names[HOUSEKEEPING], plan=plan, proofs=proofs, is_there=True)
+        else:
+            plan = make_plan(warehouse, options) if former else plan
+            created, proofs = _stage(warehouse, server, plan, names, progress)
+            record(created[names[HOUSEKEEPING]], plan=plan, proofs=proofs)
+            # Again, for others may have put something into these schemas meanwhile.
+            replaced = replaceable(server, options.prefix, names.values(), published)
+            notes = replace_former(server, options.prefix, {new: name for name, new in created.items()}, replaced)
+            notes += _left(server, published, [*replaced, *names.values()])
         _grant(server, list(names.values()), grant_select)
         warehouse.check_complete()
         with ctrl_c.ignored():
             run(server, "commit")
             notes += drop_replaced(server, options.prefix)
-        seconds = time.monotonic() - begun
         return PublicationResult(
-            PublicationOutcome.PUBLISHED, where(server), plan, tuple(proofs), tuple(notes), seconds, datetime.now(UTC)
+            PublicationOutcome.PUBLISHED,
+            where(server),
+            plan,
+            tuple(proofs),
+            tuple(notes),
+            seconds=time.monotonic() - begun,
+            changed_rows=updated.rows if updated else None,
+            published_at=datetime.now(UTC),
         )
 
 
 def _stage(
-    warehouse: Warehouse,
-    server: Connection[Any],
-    plan: PublicationPlan,
-    names: Mapping[str, str],
-    made_from: dict[str, Any],
-    progress: Progress,
+    warehouse: Warehouse, server: Connection[Any], plan: PublicationPlan, names: Mapping[str, str], progress: Progress
 ) -> tuple[dict[str, str], list[Proof]]:
-    """Make the copy in new schemas, equal to the warehouse and with its record; return these, and what proves it.
+    """Make the copy in new schemas, equal to the warehouse; return these, and what proves it.
 
     ``names``: what a schema of the warehouse will be called there. The new ones are returned by these names.
     """
@@ -154,8 +185,6 @@ def _stage(
     staged = {schema: created[name] for schema, name in names.items()}
     proofs = load(warehouse.con, server, plan, staged, progress)
     check_equal(server, plan.relations, proofs, staged, progress)
-    ids = known_ids(warehouse.con, warehouse.database, warehouse.path)
-    write_record(server, staged[HOUSEKEEPING], made_from, list(names.values()), plan, proofs, ids)
     return created, proofs
 
 

@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import msgspec
 import psycopg
 from psycopg import Connection
 from psycopg.types.json import Json
@@ -21,8 +22,8 @@ from talkhouse.schema.sql import identifier, quoted
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.warehouse import HOUSEKEEPING
 from talkhouse.settings import version
-from talkhouse.warehouse.content_ids import ContentIds
 from talkhouse.warehouse.opened import Warehouse
+from talkhouse.warehouse.rows_hash import RowsHash
 
 FORMAT = 1
 """The number of what a publication makes of a warehouse: a copy with another number is not the same.
@@ -42,8 +43,11 @@ _COLUMNS = {
 }
 """The columns of the two tables, as the catalog names their types."""
 
+FilesOfTables = Mapping[str, Mapping[str, RowsHash]]
+"""By table and source file: how many rows it has, and 16 hex digits of their hash."""
+
 _HASH = re.compile(r"[0-9a-f]{16}")
-_CONTENT_ID = re.compile(r"[0-9a-f]{64}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,15 @@ class Published:
     """By the names of the relations in the warehouse."""
     content_id: str | None = None
     """Of the warehouse, where that was known."""
+    layout: str | None = None
+    """What decides how the tables were made, apart from rows; None of a copy that an earlier Talkhouse made."""
+    files: FilesOfTables = field(default_factory=dict)
+    """Of large tables."""
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """The rows of each relation."""
+        return {name: of_relation.rows for name, of_relation in self.proofs.items()}
 
     def listed(self, prefix: str, ending: str = "") -> dict[tuple[str, str], str]:
         """Return the kind in the catalog of each relation, by its names there; the schemas may have other endings."""
@@ -87,17 +100,23 @@ def write_record(
     schemas: list[str],
     plan: PublicationPlan,
     proofs: Sequence[Proof],
-    ids: ContentIds,
+    about: Mapping[str, Any],
+    *,
+    is_there: bool = False,
 ) -> None:
-    """Make the two tables in a schema; ``schemas`` are all that belong to the publication.
+    """Write the two tables in a schema; ``schemas`` are all that belong to the publication.
 
-    ``ids``: the release and contents of the warehouse; they do not decide whether a copy is the same.
+    ``about``: what does not decide whether a copy is the same. ``is_there``: the tables are those of a former copy.
     """
-    run(server, sql_of(__file__, "record_tables", schema=quoted(schema)))
-    if others := writers(server, schema, list(_COLUMNS)):  # by default privileges
-        run(server, _revoked(schema, others))
+    if is_there:
+        run(server, f"delete from {quoted(schema)}.{_PUBLICATION}")
+        run(server, f"delete from {quoted(schema)}.{_RELATIONS}")
+    else:
+        run(server, sql_of(__file__, "record_tables", schema=quoted(schema)))
+        if others := writers(server, schema, list(_COLUMNS)):  # by default privileges
+            run(server, _revoked(schema, others))
     insert = f"insert into {quoted(schema)}.{_PUBLICATION} (origin, schemas) values (%s, %s)"
-    run(server, insert, [Json({**made_from, "talkhouse_version": version(), **ids._asdict()}), schemas])
+    run(server, insert, [Json({**made_from, "talkhouse_version": version(), **about}), schemas])
     rows: list[tuple[Any, ...]] = [
         (relation.name, relation.kind, *proof, None) for relation, proof in zip(plan.relations, proofs, strict=True)
     ]
@@ -161,15 +180,27 @@ def _read(server: Connection[Any], schema: str) -> Published:
             for relation, _, row_count, row_hash in listed
             if _HASH.fullmatch(row_hash or "") and (row_count or 0) >= 0
         },
-        _content_id(made_from),
+        *_about(made_from),
     )
 
 
-def _content_id(text: str | None) -> str | None:
-    match _json(text):
-        case {"content_id": str(found)} if _CONTENT_ID.fullmatch(found):
-            return found
-    return None
+class _About(NamedTuple):
+    """What else the origin of a copy says."""
+
+    content_id: str | None
+    layout: str | None
+    files: FilesOfTables
+
+
+def _about(text: str | None) -> _About:
+    """Read what else the origin says; what Talkhouse would not write so is not known."""
+    origin = _json(text) if isinstance(_json(text), dict) else {}
+    hashes = (origin.get(name) for name in ("content_id", "layout"))
+    content_id, layout = (found if isinstance(found, str) and _SHA256.fullmatch(found) else None for found in hashes)
+    try:
+        return _About(content_id, layout, msgspec.convert(origin.get("files", {}), dict[str, dict[str, RowsHash]]))
+    except msgspec.ValidationError:
+        return _About(content_id, None, {})
 
 
 def _time(text: str | None) -> datetime | None:
@@ -224,7 +255,11 @@ def check_equal(
     progress: Progress,
 ) -> None:
     """Raise ServerFailed where the copy is not what the warehouse has; nothing is replaced then."""
-    different = list(differences(server, relations, proofs, schemas, progress))
+    check_none(server, list(differences(server, relations, proofs, schemas, progress)))
+
+
+def check_none(server: Connection[Any], different: Sequence[CopyDifference]) -> None:
+    """Raise ServerFailed where something differs."""
     if different:
         raise ServerFailed(
             "the copy differs from the warehouse; what was published before is unchanged",
@@ -254,9 +289,11 @@ def differences(
         progress.advance(here.rows)
 
 
-def proof_there(server: Connection[Any], relation: PublishedRelation, schemas: Mapping[str, str]) -> Proof | None:
-    """Return the proof of a relation in PostgreSQL, or None if there is none with these columns."""
-    query = select_proof_there(relation.columns, relation.there(schemas))
+def proof_there(
+    server: Connection[Any], relation: PublishedRelation, schemas: Mapping[str, str], condition: str = "true"
+) -> Proof | None:
+    """Return the proof of a relation's rows in PostgreSQL, or None if there is none with these columns."""
+    query = select_proof_there(relation.columns, f"{relation.there(schemas)} where {condition}")
     try:
         ((rows, total),) = run(server, query).fetchall()
     except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.InvalidSchemaName):

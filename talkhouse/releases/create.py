@@ -23,7 +23,7 @@ from talkhouse.system.atomic_output import OutputMessages, database_errors, outp
 from talkhouse.system.files import new_folder, sync
 from talkhouse.system.memory import in_little_memory
 from talkhouse.warehouse.content_ids import ContentIds, Contents, contents_of, keep_ids
-from talkhouse.warehouse.file_hashes import FileHashes, Run, identity_of, same_still
+from talkhouse.warehouse.file_hashes import Run, hashes_of, identity_of
 from talkhouse.warehouse.opened import Warehouse, opened
 from talkhouse.warehouse.relations import check_corpus
 from talkhouse.warehouse.rows_hash import RowsHash, TableHash, corpora_of, corpus_of
@@ -73,10 +73,9 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
     check_unicode(request.note or "", "the note")
     store = store.absolute()  # by which DuckDB is told where it may write
     _check_name(store, request.name)
-    before = identity_of(db)
     if request.dry_run:
         with opened(db) as warehouse:
-            return _Creation(store, warehouse, request, before).plan()
+            return _Creation(store, warehouse, request).plan()
     with output_errors(store, _FULL):
         store.mkdir(exist_ok=True)
     with (
@@ -89,7 +88,7 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
         settings = {"allowed_directories": [str(part)], "temp_directory": str(part / "sorting")}
         with new_folder(part), opened(db, settings=settings) as warehouse:
             created = in_little_memory(
-                warehouse.con, _MEMORY, lambda: _Creation(store, warehouse, request, before).create(part)
+                warehouse.con, _MEMORY, lambda: _Creation(store, warehouse, request).create(part)
             )
     if not request.corpora:
         keep_ids(db, ContentIds(request.name, created.data["content_id"]))
@@ -123,15 +122,14 @@ _QUARANTINED = "select corpus_id from {}.meta.quarantine"
 class _Creation:
     """One release that is being made."""
 
-    def __init__(self, store: Path, warehouse: Warehouse, request: ReleaseRequest, before: str | None) -> None:
-        """``before``: the identity of the file before it was opened; now another one may be there."""
+    def __init__(self, store: Path, warehouse: Warehouse, request: ReleaseRequest) -> None:
         for corpus in request.corpora:
             check_corpus(warehouse.con, corpus)
         self.store, self.warehouse, self.request = store, warehouse, request
         self.con, self.database = warehouse.con, warehouse.database
         self.con.execute(f"use {quoted(self.database)}")
         self.corpora = sorted(request.corpora or warehouse.corpus_ids)
-        self.file_hashes = FileHashes(self.con, self.database, same_still(before, warehouse.path))
+        self.file_hashes = hashes_of(warehouse)
         self.before, damaged = read_all(store)
         if damaged and not request.repair:
             raise damaged[0]

@@ -21,6 +21,7 @@ from talkhouse.schema.sql import literal, quoted
 from talkhouse.schema.tables import metadata, qualified
 from talkhouse.system.cache import Cache, key_of
 from talkhouse.warehouse.byte_copy import own_identity
+from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.rows_hash import FILE, RowsHash, added, group_hashes
 
 LARGE = 100_000
@@ -54,6 +55,13 @@ def identity_of(path: Path) -> str | None:
         key = own_identity(path)
         return key and key_of(key, migrations.head())
     return None
+
+
+def hashes_of(warehouse: Warehouse) -> "FileHashes":
+    """Return the hashes of an opened warehouse; nothing is remembered where another file is in its place by now."""
+    now = own_identity(warehouse.path) if warehouse.own_identity else None
+    key = key_of(now, migrations.head()) if now and now == warehouse.own_identity else None
+    return FileHashes(warehouse.con, warehouse.database, key)
 
 
 def same_still(before: str | None, path: Path) -> str | None:
@@ -176,7 +184,7 @@ class FileHashes:
 
         DuckDB reads no others then, and those of new files are the last of all.
         """
-        key, rows = _key(table), f"{quoted(self.database)}.{qualified(table)}"
+        key, rows = key_column(table), f"{quoted(self.database)}.{qualified(table)}"
         if files:
             _, first, last = zip(*(self._places[qualified(table)][file] for file in files), strict=True)
             rows = f"(from {rows} where rowid between {min(first)} and {max(last)})"
@@ -190,18 +198,18 @@ class FileHashes:
         return f"{rows} as rows left join {known} as files on rows.{key} = files.{key}"
 
 
-def _key(table: Table) -> str | None:
-    """Return the column by which the source file of a row is known."""
+def key_column(table: Table) -> str | None:
+    """Return the column by which the source file of a row is known; None where none tells it."""
     return next((name for name in ("source_file_id", "record_id", "dialogue_id") if name in table.columns), None)
 
 
 def _file(table: Table) -> str:
-    return "rows.source_file_id" if _key(table) == "source_file_id" else "files.source_file_id"
+    return "rows.source_file_id" if key_column(table) == "source_file_id" else "files.source_file_id"
 
 
 _TABLES = {
     qualified(table)
     for table in metadata.tables.values()
-    if table.schema is None and _key(table) and table.name != "examples"  # which are numbered through all files
+    if table.schema is None and key_column(table) and table.name != "examples"  # which are numbered through all files
 }
 """Tables whose rows a build takes over with those of their source files, as they are."""

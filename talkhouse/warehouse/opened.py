@@ -18,6 +18,7 @@ from talkhouse.schema.warehouse import NOTHING_BESIDE, open_warehouse
 from talkhouse.system import interrupt
 from talkhouse.system.atomic_output import clear_private_folder
 from talkhouse.warehouse import build_facts
+from talkhouse.warehouse.byte_copy import own_identity
 from talkhouse.warehouse.relations import SplitView, columns_of_each, split_views
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Warehouse:
     """Its name in SQL where others are attached next to it; without, it is the current database."""
     check_complete: Callable[[], None] = lambda: None
     """Raises where the user has stopped the command, so that what was read may not be all."""
+    own_identity: str | None = None
+    """What told, before it was opened, whether the file changes; None where others may write it, or nobody looked."""
     redacted: Mapping[str, Any] | None = None
     """What manifests say of the marks in its texts, if it is the copy that ``personal.redact`` has made."""
 
@@ -155,12 +158,12 @@ def opened(
     for part in path.parent.glob(f".{escape(path.stem)}.*.duckdb.part"):
         clear_private_folder(part.with_name(part.name[1:].removesuffix(".part")))
     # DuckDB would draw a progress bar of its own among the output.
-    all_settings = {"enable_progress_bar": False, **settings}
+    all_settings, before = {"enable_progress_bar": False, **settings}, own_identity(path)
     with (
         open_warehouse(path, migrations.head(), beside=beside, settings=all_settings, unsafe=unsafe) as con,
         interrupt.stoppable(con, seconds) as stop,
     ):
-        yield Warehouse(con, check_complete=stop.check)
+        yield Warehouse(con, check_complete=stop.check, own_identity=before)
 
 
 def described_with_ids(

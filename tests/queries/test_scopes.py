@@ -1,0 +1,31 @@
+"""Views of the scope ``dialogue``: without some dialogues, the rows of all others are the same."""
+
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from talkhouse.queries.catalogue import catalogue
+from talkhouse.schema.tables import metadata, qualified
+
+BY_DIALOGUE = sorted(view.full_name for view in catalogue().views if view.scope == "dialogue")
+
+
+@pytest.mark.parametrize("those", ["hash(dialogue_id) % 2 = 0", "hash(dialogue_id) % 2 = 1"])
+def test_no_row_depends_on_other_dialogues(those: str, sample: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copyfile(sample, tmp_path / "some.duckdb"))
+    with duckdb.connect(path) as con:
+        con.execute(f"create temp table gone as select dialogue_id from dialogues where not {those}")
+        con.execute("create temp table gone_records as select record_id from records where dialogue_id in (from gone)")
+        for table in reversed(metadata.sorted_tables):
+            for key, among in (("dialogue_id", "gone"), ("record_id", "gone_records")):
+                if key in table.columns:
+                    con.execute(f"delete from {qualified(table)} where {key} in (from {among})")
+    with duckdb.connect(path) as some, duckdb.connect(sample, read_only=True) as everything:
+        for view in BY_DIALOGUE:
+            query = f"select rows::varchar from {view} as rows where {those} order by all"
+            assert some.execute(query).fetchall() == everything.execute(query).fetchall(), view
+        assert "bi.turns" in BY_DIALOGUE
+        rows = "select count(*) from bi.turns"
+        assert some.execute(rows).fetchall() < everything.execute(rows).fetchall()
