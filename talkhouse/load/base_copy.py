@@ -29,7 +29,7 @@ from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.system.cache import Cache, code_of, key_of
-from talkhouse.warehouse.byte_copy import MOST_FREE, free_share
+from talkhouse.warehouse.byte_copy import MOST_CHANGED, MOST_FREE, free_share
 
 FORMAT = 1
 """Raised when this module makes another template of the same catalogue; the code of other rooms is hashed."""
@@ -53,7 +53,7 @@ class BaseCopy(NamedTuple):
 def open_copy(workspace: Workspace, plan: Plan, known: Present) -> BaseCopy | None:
     """Copy the published file, delete what is not kept, and open it for writing; None where it is not to be copied."""
     template = template_key(known.catalogue, known.splits)
-    if PUBLISHED.note_of(workspace.published) != template or _share_that_goes(workspace, plan) > MOST_FREE:
+    if PUBLISHED.note_of(workspace.published) != template or _share_that_goes(workspace, plan) > MOST_CHANGED:
         return None
     open_template(workspace.fresh, known.catalogue, known.splits).close()
     # It is held open meanwhile, so that no process writes to it while it is copied.

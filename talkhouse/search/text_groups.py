@@ -9,7 +9,7 @@ import duckdb
 from talkhouse.schema.errors import UsageError
 from talkhouse.schema.sql import dicts
 from talkhouse.schema.sql_files import sql_of
-from talkhouse.warehouse.byte_copy import MOST_FREE, TooMuchChanged
+from talkhouse.warehouse.byte_copy import MOST_CHANGED, TooMuchChanged
 from talkhouse.warehouse.derived_sidecar import RESULT, FileBeside
 from talkhouse.warehouse.sidecar import FULL, ONCE, SOME, one_of
 
@@ -141,7 +141,7 @@ def compare_owners(con: duckdb.DuckDBPyConnection, warehouse: str, kinds: Sequen
     ((before, changed),) = con.execute(
         f"select (select count(*) from {RESULT}.main.owners), (select count(*) from changed)"
     ).fetchall()
-    if before and changed > before * MOST_FREE:
+    if before and changed > before * MOST_CHANGED:
         raise TooMuchChanged
     con.execute(f"delete from {RESULT}.main.owners where (kind, owner) in (from gone)")
     con.execute(f"insert into {RESULT}.main.owners select * from owners where (kind, owner) in (from came)")

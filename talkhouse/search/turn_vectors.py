@@ -29,7 +29,7 @@ from talkhouse.search.text_groups import (
     number_texts,
 )
 from talkhouse.settings import version
-from talkhouse.warehouse.byte_copy import MOST_FREE, TooMuchChanged
+from talkhouse.warehouse.byte_copy import MOST_CHANGED, TooMuchChanged
 from talkhouse.warehouse.derived_sidecar import MEMORY, RESULT, FileBeside
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.sidecar import COUNT, FINITE, FULL, SOME, TIME, one_of
@@ -120,7 +120,7 @@ def _make(
         if before:
             query = f"select coalesce(max(turn_number) + 1, 0), count(*) from {table}"
             ((first, vectors),) = con.execute(query).fetchall()
-            if first - vectors > MOST_FREE * vectors:
+            if first - vectors > MOST_CHANGED * vectors:
                 raise TooMuchChanged
             con.execute(f"delete from {table} where dialogue_id in (select owner from gone)")
         number_texts(con, of, VECTORS, first, kinds=["turn"])

@@ -111,7 +111,8 @@ def hashes(path: Path) -> dict[str, Any]:
 @pytest.fixture
 def _however_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changed_files, "MOST", 1)
-    monkeypatch.setattr(base_copy, "MOST_FREE", 2)
+    for name in ("MOST_FREE", "MOST_CHANGED"):
+        monkeypatch.setattr(base_copy, name, 2)
 
 
 @pytest.mark.slow
