@@ -35,6 +35,9 @@ MOST = 1 / 4
 _COMING = ("main.speakers", "main.personas", "main.texts")
 """Tables whose new rows no row of before refers to."""
 
+_SHARED = {qualified(table) for table in metadata.tables.values() if not table.schema and not key_column(table)}
+"""Tables of what several dialogues may have in common."""
+
 _FEW = 100_000
 """Rows that are compared at once, since to hash them first takes as long."""
 
@@ -71,6 +74,15 @@ class Updated(NamedTuple):
     """Rows that were written or deleted; one that has changed is both."""
 
 
+class _Where(NamedTuple):
+    """Where the rows of a relation are that differ."""
+
+    first: Rows | None
+    """Most likely: there, it is looked first; None where no row has such a key."""
+    most: Rows | None
+    """Certainly, or None where that is not known."""
+
+
 class _Compared(NamedTuple):
     """Some rows of a relation, compared."""
 
@@ -98,6 +110,8 @@ class Update:
     """``hashes_by_file`` of the warehouse."""
     progress: Progress
     _compared: list[tuple[PublishedRelation, _Compared]] = field(default_factory=list)
+    _is_apart: bool = True
+    """Whether nothing has changed that rows of other dialogues than the changed ones may depend on."""
 
     def lock(self) -> None:
         """Keep others from writing to the copy and from giving it triggers until the end; readers may go on."""
@@ -135,20 +149,20 @@ class Update:
         proofs = {VERSION: self.former.proofs[VERSION]}
         for table in metadata.sorted_tables:
             name, key = qualified(table), key_column(table)
-            in_files = changed.by_table.get(name)
-            where = keys.rows(changed.different if in_files is None else in_files, key) if key else None
-            columns = [column.name for column in table.primary_key.columns]
-            proofs[name] = self._bring(relations[name], where, columns, is_all=in_files is not None)
+            among = (changed.different, changed.by_table.get(name))
+            found = _Where(*(keys.rows(some, key) if key and some is not None else None for some in among))
+            proofs[name] = self._bring(relations[name], found, [column.name for column in table.primary_key.columns])
             self.progress.advance(relations[name].rows)
         for relation, compared in reversed(self._compared):  # what refers to a row goes before it
             self._delete(relation, compared.gone)
-        is_apart, by_dialogue = self._is_apart(), keys.rows(changed.different, "dialogue_id")
+        by_dialogue, is_apart = keys.rows(changed.different, "dialogue_id"), self._is_apart
         for relation in self.plan.relations:
             if relation.kind is RelationKind.SPLIT:
                 proofs[relation.name] = self._split(relation, proofs)
             elif relation.name not in proofs:
-                where = by_dialogue if any(column.name == "dialogue_id" for column in relation.columns) else None
-                proofs[relation.name] = self._bring(relation, where, [], is_all=is_apart and relation.is_by_dialogue)
+                first = by_dialogue if any(column.name == "dialogue_id" for column in relation.columns) else None
+                found = _Where(first, by_dialogue if is_apart and relation.is_by_dialogue else None)
+                proofs[relation.name] = self._bring(relation, found, [])
                 self.progress.advance(relation.rows)
         self._check_equal()
         rows = sum(len(compared.gone) + compared.new for _, compared in self._compared)
@@ -156,31 +170,25 @@ class Update:
         plan = replace(self.plan, relations=tuple(relations_now))
         return Updated(plan, [proofs[relation.name] for relation in plan.relations], rows)
 
-    def _is_apart(self) -> bool:
-        """Whether nothing changed that rows of several dialogues may depend on; a speaker or text may have come."""
-        shared = {qualified(table) for table in metadata.tables.values() if not table.schema and not key_column(table)}
-        return not any(
-            compared.gone or (compared.new and relation.name not in _COMING)
-            for relation, compared in self._compared
-            if relation.name in shared
-        )
-
-    def _bring(self, relation: PublishedRelation, where: Rows | None, key: Sequence[str], *, is_all: bool) -> Proof:
+    def _bring(self, relation: PublishedRelation, where: _Where, key: Sequence[str]) -> Proof:
         """Write what differs, and return what then proves the relation.
 
-        ``where``: rows that may differ, and with ``is_all`` the only ones. ``key``: the primary key of a table; what is
-        gone from it has to wait for what refers to it.
+        ``key``: the primary key of a table; what is gone from it has to wait for what refers to it.
         """
         former = self.former.proofs[relation.name]
-        is_small = where is None and relation.rows <= _FEW
-        here = None if is_all or is_small else proof_here(self.con, relation)
-        if here == former or (is_all and where is not None and where.is_empty):
+        is_known = where.most is not None
+        here = None if is_known or (where.first is None and relation.rows <= _FEW) else proof_here(self.con, relation)
+        if here == former or (where.most and where.most.is_empty):
             return former
-        compared = self._compare(relation, where or ALL)
-        now = former.with_rows(compared.before, compared.now)
-        is_table = relation.kind is RelationKind.TABLE
-        if where and (now != here if here else is_table and now.rows != relation.rows):
-            compared = self._compare(relation, ALL)
+        compared = self._compare(relation, where.first or ALL)
+        now, is_table = former.with_rows(compared.before, compared.now), relation.kind is RelationKind.TABLE
+        is_more = now != here if here else is_known and is_table and now.rows != relation.rows
+        most = ALL if is_more else where.most
+        if where.first and most and most != where.first:
+            first, compared = compared, self._compare(relation, most)
+            self._is_apart &= (len(first.gone), first.new) == (len(compared.gone), compared.new)
+        if relation.name in _SHARED and (compared.gone or (compared.new and relation.name not in _COMING)):
+            self._is_apart = False
         if not key:
             self._delete(relation, compared.gone)
         self._write(relation, key)

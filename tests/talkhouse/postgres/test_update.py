@@ -20,7 +20,7 @@ from talkhouse.warehouse import file_hashes
 from talkhouse.warehouse.opened import opened
 from tests.conftest import invented_builds
 from tests.postgres_server import Database, Server
-from tests.talkhouse.load.test_changed_files import FILES, NAMED, Talk, talk, write
+from tests.talkhouse.load.test_changed_files import FILES, NAMED, OF_CORPUS, Talk, talk, write
 from tests.talkhouse.load.test_jobs import ALL
 from tests.talkhouse.postgres.builds import Steps, contents
 
@@ -137,13 +137,20 @@ def test_a_trigger_of_somebody_is_not_run(after: Callable[..., PublicationResult
         after({**DAYS, "new": [talk("new", "Hi")]})
 
 
+STATES = st.lists(st.tuples(FILES, st.sampled_from([NAMED, OF_CORPUS])), min_size=2, max_size=3)
+
+
 @pytest.mark.slow
-@pytest.mark.usefixtures("_few_rows_are_many")
-@given(states=st.lists(FILES, min_size=2, max_size=3))
-@invented_builds(4)
+@given(states=STATES, large=st.sampled_from([1, 25]))
+@invented_builds(6)
 def test_whatever_changes_the_copy_is_equal(
-    shared_postgres_server: Server, states: list[dict[str, list[Talk]]]
+    shared_postgres_server: Server, states: list[tuple[dict[str, list[Talk]], str]], large: int
 ) -> None:
-    with TemporaryDirectory() as name, shared_postgres_server.database() as database:
-        for files in states:
-            night(Path(name), database, DAYS | files)
+    with (
+        TemporaryDirectory() as name,
+        shared_postgres_server.database() as database,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(file_hashes, "LARGE", large)  # with 25, only the turns are hashed by file
+        for files, page in states:
+            night(Path(name), database, DAYS | files, page=page)
