@@ -20,6 +20,7 @@ from benchmarks.clock import timed
 from benchmarks.scenario import Case, Scenario, Side, command, module, peer
 from benchmarks.words import vocabulary
 from talkhouse.search.ranked import rank
+from talkhouse.search.text_groups import TextSearch
 from talkhouse.search.search_index import INDEX, make_index
 
 if TYPE_CHECKING:
@@ -211,9 +212,10 @@ def main() -> None:
     INDEX.path(path).unlink(missing_ok=True)
     took = {"the index": timed(make_index, path, lambda _: None)}
     with talkhouse.open(path) as con, INDEX.open(INDEX.path(path)) as index:
+        search = TextSearch(con, index, {})
         for name, words in queries.items():
-            rank(con, index, " ".join(words), {})
-            took[name] = timed(rank, con, index, " ".join(words), {})
+            rank(search, " ".join(words))
+            took[name] = timed(rank, search, " ".join(words))
     print(json.dumps(took))
 
 
