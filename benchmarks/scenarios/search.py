@@ -20,8 +20,8 @@ from benchmarks.clock import timed
 from benchmarks.scenario import Case, Scenario, Side, command, module, peer
 from benchmarks.words import vocabulary
 from talkhouse.search.ranked import rank
-from talkhouse.search.text_groups import TextSearch
 from talkhouse.search.search_index import INDEX, make_index
+from talkhouse.search.text_groups import TextSearch
 
 if TYPE_CHECKING:
     import polars as pl
