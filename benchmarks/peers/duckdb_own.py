@@ -20,12 +20,12 @@ with duckdb.connect(database) as con:
     con.execute("set force_compression = 'zstd'")
     source = f"read_json('{path}', format = 'newline_delimited', columns = {{{columns}}})"
     if path.endswith(".txt"):
-        lines = f"read_csv('{path}', columns = {{line: 'varchar'}}, header = false, delim = '\\x01', quote = '', escape = '')"
+        form = "columns = {line: 'varchar'}, header = false, delim = '\\x01', quote = '', escape = ''"
         pattern = r"(\d+/\d+/\d\d, \d+:\d\d [AP]M) - ([^:]+): (.*)"
         parts = f"unnest(regexp_extract(line, '{pattern}', ['time', 'who', 'said']))"
         con.execute(
             "create table turns as select * replace (strptime(time, '%m/%d/%y, %I:%M %p') as time) "
-            f"from (select {parts} from {lines})"
+            f"from (select {parts} from read_csv('{path}', {form}))"
         )
     elif not columns:
         con.execute(f"create table turns as from read_csv('{path}', all_varchar = true, header = true, delim = ',')")

@@ -5,7 +5,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -288,7 +288,7 @@ def _write_table(path: Path, rows: int) -> None:
 
 def _write_messages(path: Path, megabytes: float) -> None:
     """Write a chat as WhatsApp's export does in America: a line a message."""
-    inventor, said_at, names = Inventor(), datetime(2001, 1, 1, 9), ("Ann", "Bo", "Jo Ann")
+    inventor, said_at, names = Inventor(), datetime(2001, 1, 1, 9, tzinfo=UTC), ("Ann", "Bo", "Jo Ann")
     with path.open("w", encoding="utf-8") as stream:
         while stream.tell() < megabytes * 1e6:
             said_at += timedelta(minutes=7)

@@ -107,7 +107,10 @@ class TreeRecords(TypedRecords):
             "rest": pl.Series(rest, dtype=pl.Binary).cast(pl.String),
             "text": pl.repeat("", len(turns), eager=True),
         }
-        columns |= {name: self._cells(name, own) for name, own in zip(fields, cells, strict=True)}
+        try:
+            columns |= {name: self._cells(name, own) for name, own in zip(fields, cells, strict=True)}
+        except TypeError:  # a moment beyond 64 bits
+            return None
         columns["ours"] = columns.get("role", pl.repeat(NO_ROLE, len(turns), eager=True)).replace(self._roles)
         of_record = {
             placeholder: self._cells(placeholder, [record[key] for record in records.values()])
