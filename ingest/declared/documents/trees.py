@@ -130,7 +130,7 @@ class TreeRecords(TypedRecords):
 
 
 def _getter(layout: Layout, keys: list[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    """Return what gets the values of some keys, of which a message may lack some."""
+    """Return the getter of the values of some keys, of which a message may lack some."""
     if len(keys) > 1 and {*keys} <= {key for key, _ in layout.form}:
         return itemgetter(*keys)
     return lambda message: tuple([message.get(key) for key in keys])
