@@ -68,6 +68,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     mpchat.SCENARIO,
     frames.SCENARIO,
     own.OWN,
+    own.SHAPES,
     own.JOBS,
     nights.SCENARIO,
     decode.SCENARIO,

@@ -105,13 +105,15 @@ def check(raw: bytes) -> Any:
     """
     value = None
     try:
-        value = decoder(Any).decode(raw)
-        _check_duplicates(raw, value)
+        value = _ANY.decode(raw)
+        if not _has_same_quotes(raw, msgspec.json.encode(value)):
+            _check_duplicates(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if not isinstance(error, msgspec.ValidationError):
             raise json_problem(raw, error) from error
         _check_with_large_numbers(raw, error)
-    check_depth(raw)
+    if _is_deep(raw):
+        raise BadRecord("TH-01", _TOO_DEEP)
     return value
 
 
@@ -131,7 +133,8 @@ def _check_with_large_numbers(raw: bytes, error: Exception) -> None:
 def _check_same(raw: bytes, written: bytes, rule: str) -> None:
     """Raise BadRecord where a text and what its values are written as differ in more than how a value is spelt."""
     values = msgspec.json.decode(raw)
-    _check_duplicates(raw, values)
+    if not _has_same_quotes(raw, msgspec.json.encode(values)):
+        _check_duplicates(raw)
     if msgspec.json.encode(values) != msgspec.json.encode(msgspec.json.decode(written)):
         raise BadRecord(rule, "fields are in another order than they have elsewhere")
 
@@ -257,6 +260,7 @@ def text(raw: bytes) -> str:
         raise json_problem(raw, error) from error
 
 
+_ANY = msgspec.json.Decoder()
 _DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
@@ -295,10 +299,9 @@ def _printable(token: object) -> str:
 _QUOTE_ESCAPED = rb"\u0022"
 
 
-def _check_duplicates(raw: bytes, value: object) -> None:
-    """Raise BadRecord TH-03 where an object has a key twice; exact, and cheap where there is none."""
-    if not _has_same_quotes(raw, msgspec.json.encode(value)):
-        json.loads(raw, object_pairs_hook=unique, parse_int=str)
+def _check_duplicates(raw: bytes) -> None:
+    """Raise BadRecord TH-03 where an object has a key twice."""
+    json.loads(raw, object_pairs_hook=unique, parse_int=str)
 
 
 def _has_same_quotes(raw: bytes, written: bytes) -> bool:

@@ -6,7 +6,7 @@
 
 duckdb_own.py FILE DATABASE MEMORY [COLUMNS [LIST]]
 
-A file without columns is a CSV of texts.
+A file without columns is a CSV of texts, or lines of a chat that end in .txt.
 """
 
 import sys
@@ -19,7 +19,15 @@ with duckdb.connect(database) as con:
     con.execute(f"set memory_limit = '{memory}'")
     con.execute("set force_compression = 'zstd'")
     source = f"read_json('{path}', format = 'newline_delimited', columns = {{{columns}}})"
-    if not columns:
+    if path.endswith(".txt"):
+        form = "columns = {line: 'varchar'}, header = false, delim = '\\x01', quote = '', escape = ''"
+        pattern = r"(\d+/\d+/\d\d, \d+:\d\d [AP]M) - ([^:]+): (.*)"
+        parts = f"unnest(regexp_extract(line, '{pattern}', ['time', 'who', 'said']))"
+        con.execute(
+            "create table turns as select * replace (strptime(time, '%m/%d/%y, %I:%M %p') as time) "
+            f"from (select {parts} from read_csv('{path}', {form}))"
+        )
+    elif not columns:
         con.execute(f"create table turns as from read_csv('{path}', all_varchar = true, header = true, delim = ',')")
     elif not items:
         con.execute(f"create table records as from {source}")

@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ _MEMORY = "2GB"
 _MESSAGE = "struct(message_id varchar, text varchar, role varchar, lang varchar, rank integer, replies json[])"
 _TURN = "struct(speaker varchar, utterance varchar, frames json[])"
 _CHAT = "id: 'varchar', messages: 'struct(role varchar, content varchar)[]'"
+_NAMED = "id: 'varchar', messages: 'struct(role varchar, content varchar, name varchar, \"at\" timestamp)[]'"
+_TALK = "id: 'varchar', conversations: 'struct(\"from\" varchar, \"value\" varchar)[]'"
 _UTTERANCE = "id varchar, conversation_id varchar, speaker varchar, text varchar, timestamp bigint, meta json"
 
 
@@ -32,6 +35,20 @@ class _Kind:
 _KINDS = {
     "long": _Kind(500, ("--format=chat", "--map=id=id"), _CHAT, "messages"),
     "short": _Kind(200, ("--format=chat", "--map=id=id"), _CHAT, "messages"),
+    "named": _Kind(
+        100, ("--format=chat", "--map=id=id", "--map=turn.speaker=name", "--map=said_at=at"), _NAMED, "messages"
+    ),
+    "sharegpt": _Kind(100, ("--format=sharegpt", "--map=id=id"), _TALK, "conversations"),
+    "lines": _Kind(
+        100,
+        (
+            "--format=turns",
+            r"--map=lines.pattern=(?<time>\d+/\d+/\d\d, \d+:\d\d [AP]M) - (?<who>[^:]+): (?<said>.*)",
+            *("--map=text=said", "--map=turn.speaker=who", "--map=said_at=time", "--map=speaker.name=who"),
+            "--map=times.said_at=%m/%d/%y, %I:%M %p",
+        ),
+        "",
+    ),
     "table": _Kind(
         170, ("--format=turns", "--map=dialogue.id=conv_id", "--map=turn.id=utt_id", "--map=text=utterance"), ""
     ),
@@ -62,7 +79,7 @@ _KINDS = {
         ", ".join(f"{name}: '{kind}'" for name, kind in map(str.split, _UTTERANCE.split(", "))),
     ),
 }
-_ENDINGS = {"table": "own.csv", "convokit": "own_talks"}
+_ENDINGS = {"table": "own.csv", "lines": "own.txt", "convokit": "own_talks"}
 _ROWS = 11_200
 """Rows of a megabyte of the table."""
 
@@ -82,6 +99,8 @@ def _declared(kind: str, megabytes: float, folder: Path) -> Case:
     shape, source = _KINDS[kind], folder / _ENDINGS.get(kind, "own.jsonl")
     if kind == "table":
         _write_table(source, round(megabytes * _ROWS))
+    elif kind == "lines":
+        _write_messages(source, megabytes)
     elif kind == "convokit":
         _write_convokit(source, megabytes)
     else:
@@ -128,6 +147,19 @@ OWN = Scenario(
         "keeps nothing else; its texts are compressed as Talkhouse's are.",
         "Streamed: all of these formats.",
     ),
+)
+
+_TIMES = {"short": 4, "named": 4.6, "sharegpt": 3.5, "table": 4.2, "preference": 4.5, "pairs": 4.2, "lines": 3}
+_TIMES |= {"tree": 5, "convokit": 7.5}
+
+SHAPES = Scenario(
+    name="shapes",
+    title="Load 60 MB of one's own data in every shape",
+    cases=_cases(dict.fromkeys(_TIMES, 60)),
+    quick=(),
+    bar={f"{kind} 60 MB": times for kind, times in _TIMES.items()},
+    measure="cpu",
+    notes=OWN.notes[:1],
 )
 
 JOBS = Scenario(
@@ -183,6 +215,12 @@ class Inventor:
         count = self._chance.randint(*messages)
         turns = [{"role": ("user", "assistant")[index % 2], "content": self.text(*words)} for index in range(count)]
         return {"id": f"k-{number:07}", "messages": turns}
+
+    def sharegpt(self, number: int) -> dict[str, Any]:
+        """Invent the same as ``short`` under other names."""
+        talk, names = self.short(number), {"user": "human", "assistant": "gpt"}
+        turns = [{"from": names[turn["role"]], "value": turn["content"]} for turn in talk["messages"]]
+        return {"id": talk["id"], "conversations": turns}
 
     def pairs(self, _: int) -> dict[str, Any]:
         """Invent an instruction and its answer."""
@@ -246,6 +284,16 @@ def _write_table(path: Path, rows: int) -> None:
                 f"2026-01-02 10:{number % 60:02}",
             ]
             writer.writerow([*row, text])
+
+
+def _write_messages(path: Path, megabytes: float) -> None:
+    """Write a chat as WhatsApp's export does in America: a line a message."""
+    inventor, said_at, names = Inventor(), datetime(2001, 1, 1, 9, tzinfo=UTC), ("Ann", "Bo", "Jo Ann")
+    with path.open("w", encoding="utf-8") as stream:
+        while stream.tell() < megabytes * 1e6:
+            said_at += timedelta(minutes=7)
+            time = f"{said_at:%-m/%-d/%y, %-I:%M %p}"
+            stream.write(f"{time} - {names[said_at.minute % 3]}: {inventor.text(4, 16)}\n")
 
 
 def _write_convokit(folder: Path, megabytes: float) -> None:

@@ -20,7 +20,7 @@ _LARGEST = 16_000_000
 """Bytes of a text that is decoded."""
 
 
-_MINUS_ZERO = r"-0\s*[,}\]]"
+MINUS_ZERO = r"-0\s*[,}\]]"
 """A whole number that is read as another, 0; a text that has this is taken for one."""
 
 
@@ -73,7 +73,7 @@ class TypedJson:
         DuckDB's reader is lenient: those texts are left out before, and so are those that are not UTF-8.
         """
         lines = pl.DataFrame([pl.Series("r", map(_strict, texts), pl.String)]).with_row_index("n").drop_nulls()
-        lines = lines.filter(~lines["r"].str.contains(_MINUS_ZERO))
+        lines = lines.filter(~lines["r"].str.contains(MINUS_ZERO))
         self._con.register("texts", ArrowStream(lines))
         try:
             # Not in a where: DuckDB would decode anew for each condition there.

@@ -148,7 +148,7 @@ class _Inventor:
         if key in _PARTS:
             return chance.choice(_PARTS[key])
         if key in ("from", "to"):
-            return str(chance.randint(-5, 5))
+            return str(chance.randint(-5, 5) if chance.random() < 0.99 else 10**30)
         if kind == "text" or key == "role":
             return self._text(usual[:2] if chance.random() > self._strange else usual)
         return "null" if kind == "null" else chance.choice(_LITERALS[:1] if chance.random() < 0.8 else _LITERALS)
@@ -192,6 +192,7 @@ def _trees() -> Iterable[Declaration]:
     turn = TurnFields(role=("role",), text=("content",), id=("uid",), replies=("replies",))
     yield declared("tree", dialogue=ids, turn=turn)
     yield declared("tree", dialogue=ids, turn=replace(turn, id=None, said_at=("time",), speaker=("name",)))
+    yield declared("tree", dialogue=ids, turn=replace(turn, start_ms=("from",)))
     yield declared("tree", dialogue=DialogueFields(turns=("root",)), turn=replace(turn, reply_to=("above",)))
     yield declared("tree", dialogue=ids, turn=turn, annotations=(Annotations("mood", 1, label=("note",)),))
 

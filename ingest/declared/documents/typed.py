@@ -91,7 +91,7 @@ class Typed(NamedTuple):
     records: pl.DataFrame
     """``n``, the place in the block, and placeholders."""
     turns: pl.DataFrame
-    """``n``, ``i``, columns of the table, ``ours``, the role, and ``layout``."""
+    """``n``, ``i``, columns of the table, ``ours``, the role, ``layout``, and ``rest`` where that is read already."""
     list_key: str
     block: Sequence[RawRecord]
 
@@ -131,7 +131,7 @@ class TypedRecords:
         while len(left) > len(block) // _FEW and len(forms) < _MOST_FORMS:
             some = [block[place] for place in left]
             layouts = self._look(some)
-            proven = layouts and _decoded([raw.raw for raw in some], self._columns(*layouts))
+            proven = layouts and self._proven(some, *layouts)
             typed = self._typed(*layouts, proven, left, block) if layouts and proven else None
             if typed is None or typed.records.is_empty():
                 break
@@ -167,7 +167,7 @@ class TypedRecords:
         if seen is None:
             return None
         try:
-            value = _VALUES.decode(raw.raw)
+            value = self._value(raw)
         except msgspec.DecodeError:
             return None
         form = {key: _kind(item) if key in self._placeholders else _ANY for key, item in value.items()}
@@ -199,6 +199,13 @@ class TypedRecords:
                 return None
         is_any = {key for key in form if key not in taken or key in parts}
         return tuple((key, _ANY if key in is_any and kind != _NULL else kind) for key, kind in form.items())
+
+    def _value(self, raw: RawRecord) -> Any:
+        return _VALUES.decode(raw.raw)
+
+    def _proven(self, some: Sequence[RawRecord], layout: Layout, layouts: list[Layout]) -> Proven | None:
+        with typed_json() as database:
+            return database.decode([raw.raw for raw in some], self._columns(layout, layouts))
 
     def _columns(self, layout: Layout, layouts: list[Layout]) -> Columns:
         types = _types([known.form for known in layouts]) or {}
@@ -301,14 +308,16 @@ def _type(kind: str) -> str:
     return _ANY if kind == _NULL else kind
 
 
+def is_of_form(form: Form, members: Mapping[str, Any], *, is_record: bool = False) -> bool:
+    """Whether members are those of a form; null is no form's ``JSON`` but that of records."""
+    return [key for key, _ in form] == [*members] and all(
+        kind == _kind(members[key]) or (kind == _ANY and (is_record or members[key] is not None)) for key, kind in form
+    )
+
+
 def _are_names(members: Mapping[str, Any]) -> bool:
     """Whether keys can be names of a struct, which are the same in capitals."""
     return len({key.casefold() for key in members if key}) == len(members) <= _MOST_KEYS
-
-
-def _decoded(texts: Sequence[bytes], columns: Columns) -> Proven | None:
-    with typed_json() as database:
-        return database.decode(texts, columns)
 
 
 def _types(forms: Sequence[Form]) -> dict[str, str] | None:
@@ -353,12 +362,14 @@ def typed_dialogues(typed: Typed, labels: Sequence[Labels]) -> DecodedDialogues:
     shapes = [layout.shape for layout in typed.layouts]
     has_rest = any(layout.rest for layout in (typed.layout, *typed.layouts))
     has_parts = any(layout.parts for layout in typed.layouts)
-    if not (labels or has_rest or has_parts):
-        return DecodedDialogues(
-            records, turns, shapes, {}, dict.fromkeys(records["n"], OfRecord(typed.layout.shape, {}))
-        )
+    if "rest" in turns.columns or not (labels or has_rest or has_parts):
+        of_records = dict.fromkeys(records["n"], OfRecord(typed.layout.shape, {}))
+        for n in of_records if typed.layout.rest else ():
+            members = members_of(typed.block[n].raw)
+            of_records[n] = OfRecord(typed.layout.shape, {name: members[key] for name, key in typed.layout.rest})
+        return DecodedDialogues(records, turns, shapes, {}, of_records)
     read: dict[int, _Read] = {}
-    writers = [_rest_writer(layout) for layout in typed.layouts]
+    writers = [rest_writer(layout) for layout in typed.layouts]
     names = [name for name in ("text", "role", "native_id") if labels and name in turns.columns]
     for n, forms, *texts in turns.group_by("n", maintain_order=True).agg("shape", *names).iter_rows():
         try:
@@ -403,7 +414,7 @@ class _Read(NamedTuple):
 _RestWriter = Callable[[Members], bytes | None]
 
 
-def _rest_writer(layout: Layout) -> _RestWriter:
+def rest_writer(layout: Layout) -> _RestWriter:
     """Return the writer, as JSON, of those members of a message that no column holds, if there are any."""
     if not layout.rest:
         return lambda _: None

@@ -223,26 +223,27 @@ class JsonLines(record_content.SeparatedRecords):
 
     def texts(self) -> Iterator[record_content.RawRecord]:
         """Yield the lines that are not blank."""
-        file, limits = self._content.file, self._content.file.limits
-        gap, index = bytearray(), 0
+        file, limit = self._content.file, self._content.file.limits.record
+        gap, index, ordinary = bytearray(), 0, 0
         for number, line in enumerate(lines(self._content.pieces(), self._content.check_line)):
             text = line.strip(_BLANKS)
             if not text:
                 gap += line
-                if len(gap) > limits.record:
+                if len(gap) > limit:
                     file.refuse_record(len(gap), f"/{number}")
                 continue
-            if len(text) + 1 == len(line) and line[-1] == 10:
-                self._gaps.add(gap.decode())
-                gap = bytearray(b"\n")
+            if len(text) + 1 == len(line) and line[-1] == 10 and gap == b"\n":
+                ordinary += 1
             else:
-                start = line.index(text)
+                self._gaps.add(record_content.LINE_END, ordinary)
+                start, ordinary = line.index(text), 0
                 self._gaps.add((gap + line[:start]).decode())
                 gap = bytearray(line[start + len(text) :])
-            if len(text) > limits.record:
+            if len(text) > limit:
                 file.refuse_record(len(text), f"/{number}")
             yield record_content.RawRecord(index, f"/{number}", text)
             index += 1
+        self._gaps.add(record_content.LINE_END, ordinary)
         self._gaps.add(gap.decode())
 
 

@@ -163,13 +163,17 @@ class JsonFrames(row_frames.RowFrames):
     def _together(self, batch: Sequence[RawRecord]) -> list[_Together]:
         """Read the rows of all forms that many have; what there is to find in a row is left to ``_row``."""
         places, cells = defaultdict[_Form, list[int]](list), defaultdict[_Form, list[tuple[Raw, ...]]](list)
+        wanted: dict[tuple[str, ...], list[int]] = {}
+        """Keys -> the places of those that are read."""
         for place, record in enumerate(batch):
             if record.raw[:1] == b"{":
                 members = json_shapes.members_of(record.raw)
-                kinds = bytes([bytes(raw)[0] for key, raw in members.items() if key in self._readers])
-                form = tuple(members), kinds.translate(_KINDS)
+                keys, raws = tuple(members), tuple(members.values())
+                if keys not in wanted:
+                    wanted[keys] = [number for number, key in enumerate(keys) if key in self._readers]
+                form = keys, bytes([bytes(raws[number])[0] for number in wanted[keys]]).translate(_KINDS)
                 places[form].append(place)
-                cells[form].append(tuple(members.values()))
+                cells[form].append(raws)
         many = [form for form in places if len(places[form]) >= _FEW]
         read = (self._of_form(form, places[form], cells[form], batch) for form in many)
         return [some for some in read if some is not None]
