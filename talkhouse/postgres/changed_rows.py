@@ -22,7 +22,7 @@ _KEYS = ("record_id", "dialogue_id")
 
 
 def hashes_by_file(hashes: FileHashes) -> FilesOfTables:
-    """Return what the source files have in large tables, as a publication records it: with 16 hex digits."""
+    """Return the hashes of the source files' rows in large tables as a publication records them: with 16 hex digits."""
     return {
         qualified(table): {
             file: RowsHash(same.rows, same.hash[:16])
