@@ -1,6 +1,7 @@
 """A copy that is brought up to date where it is: it has the rows of a new one, and readers wait for nothing."""
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -126,6 +127,19 @@ def test_rows_that_the_role_has_changed_itself_are_found_by_verify(
         con.execute("update main.turns set text = 'x' where text = 'Hi 1'")
     with pytest.raises(AssertionError, match=r"one more item: CopyDifference[(]name='main.turns'"):
         after({**DAYS, "new": [talk("new", "Hi")]})
+
+
+@pytest.mark.slow
+def test_what_is_stopped_leaves_the_copy_as_it_was(after: Callable[..., PublicationResult], postgres: Database) -> None:
+    before, numbers = contents(postgres), count(1)
+
+    def stop() -> None:
+        if next(numbers) == 25:  # turns are written by then, and views are not
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        after({**DAYS, "new": [talk("new", "Hi")]}, Steps(at_rows=stop))
+    assert contents(postgres) == before
 
 
 @pytest.mark.slow
