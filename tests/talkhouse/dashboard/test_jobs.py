@@ -111,8 +111,7 @@ def at_pages(
 
 @pytest.fixture
 def reader(at_pages: Visit) -> Iterator[Reader]:
-    is_open = urlsplit(at_pages.page.url).path not in ("blank", "/")  # what is loaded is not loaded for each job again
-    at_pages.turn_to("") if is_open else at_pages.open()
+    at_pages.reach()
     yield Reader(at_pages)
     assert at_pages.leave() == []
 
