@@ -191,6 +191,11 @@ class Visit:
         self.page.goto(f"{self.url}/{path.lstrip('/')}")
         self.drawn()
 
+    def reach(self, path: str = "") -> None:
+        """Go to an address, for a test that needs no page of its own: what is loaded is not loaded again."""
+        is_loaded = urlsplit(self.page.url).path not in ("blank", "/")
+        self.turn_to(path) if is_loaded else self.open(path)
+
     def turn_to(self, path: str) -> None:
         """Go to an address as the browser's Back does: nothing is loaded again, which takes half of a page's time."""
         address = f"{self.url}/{path.lstrip('/')}"

@@ -1,9 +1,12 @@
-"""Which cases of a parametrised test are in the quick lane."""
+"""Which cases of a test are in which lane."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import pytest
+from hypothesis import settings
+
+_Case = TypeVar("_Case")
 
 
 def first_quick(cases: Iterable[Any], step: int = 0) -> list[Any]:
@@ -17,3 +20,8 @@ def first_quick(cases: Iterable[Any], step: int = 0) -> list[Any]:
         else pytest.param(*(case if type(case) is tuple else (case,)), marks=pytest.mark.slow)
         for index, case in enumerate(cases)
     ]
+
+
+def one_in(step: int, cases: Sequence[_Case]) -> Sequence[_Case]:
+    """Return the first of each so many cases in the slow lane, and all in the long one: the test is marked for both."""
+    return cases[::step] if settings.get_current_profile_name() == "slow" else cases

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from talkhouse.schema.errors import SourceError
 from tests.data_files import data_of
 from tests.declared.invented_corpora import HEAD, not_restored
 from tests.declared.record_file_pieces import back, parquet, records_of
+from tests.lanes import one_in
 
 
 def of(kind: pa.DataType, *values: Any) -> pa.Table:
@@ -245,16 +247,17 @@ OF_POLARS: dict[str, tuple[Any, Callable[[int], Any]]] = {
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_what_other_programs_write_is_loaded_and_comes_back(tmp_path: Path) -> None:
     folder = tmp_path / "data" / "toy"
     folder.mkdir(parents=True)
     (folder / "corpus.toml").write_text(PAGE)
+    arrays = {name: pa.array(map(value, range(ROWS)), kind) for name, (kind, value) in OF_PYARROW.items()}
+    for (how, options), groups in one_in(2, [*product(OPTIONS.items(), GROUPS)]):
+        begin = f"pyarrow {groups} {how} "
+        table = pa.table({"id": ids(begin), **arrays})
+        pq.write_table(table, folder / f"{begin}.parquet", row_group_size=ROWS // groups, **options)
     for groups, of_duckdb in GROUPS.items():
-        for how, options in OPTIONS.items():
-            begin = f"pyarrow {groups} {how} "
-            arrays = {name: pa.array(map(value, range(ROWS)), kind) for name, (kind, value) in OF_PYARROW.items()}
-            table = pa.table({"id": ids(begin), **arrays})
-            pq.write_table(table, folder / f"{begin}.parquet", row_group_size=ROWS // groups, **options)
         begin = f"polars {groups} "
         columns = {name: pl.Series(map(value, range(ROWS)), dtype=kind) for name, (kind, value) in OF_POLARS.items()}
         frame = pl.DataFrame({"id": ids(begin), **columns})

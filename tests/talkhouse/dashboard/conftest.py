@@ -79,6 +79,20 @@ def two_runs(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield Compared(warehouse, folder, right, tuple(labels), served, started)
 
 
+@pytest.fixture(scope="session")
+def window_at_runs(browser: Browser, two_runs: Compared) -> Iterator[browsers.Visit]:
+    """A window at the pages of the two runs."""
+    with browsers.visit(browser, two_runs.pages.url, accept_downloads=True) as started:
+        yield started
+
+
+@pytest.fixture
+def at_runs(window_at_runs: browsers.Visit) -> Iterator[browsers.Visit]:
+    """That window; nothing may go wrong in it."""
+    yield window_at_runs
+    assert (window_at_runs.errors(), window_at_runs.leave()) == ([], [])
+
+
 @pytest.fixture
 def visited(window: browsers.Visit) -> Iterator[browsers.Visit]:
     """The window; nothing may go wrong in it."""

@@ -2,19 +2,18 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from talkhouse.dashboard import bookmarks
 from talkhouse.dashboard.bookmarks import Bookmark
 from talkhouse.schema.errors import TalkhouseError
 from talkhouse.search.search_index import make_index
-from tests.browser import Visit, visit
+from tests.browser import Visit
 from tests.data_files import data_of
 from tests.hostile import TEXTS
 from tests.predictions import BREAKDOWNS
@@ -162,14 +161,6 @@ def test_a_file_of_somebody_else_acts_on_no_page_and_leads_to_no_page_that_is_no
     assert f"{file}:1" in messages(draw("bookmarks"))[0]
 
 
-@pytest.fixture
-def at_runs(browser: Browser, two_runs: Compared) -> Iterator[Visit]:
-    make_index(two_runs.warehouse, lambda _: None)
-    with visit(browser, two_runs.pages.url) as window:
-        yield window
-        assert (window.errors(), window.leave()) == ([], [])
-
-
 TASK = f"tasks?task={BREAKDOWNS}&example=3"
 TASK_SPLIT = f"tasks?task={BREAKDOWNS}&task_split=eval"
 """Has no choice of an example: that of the one before must not stay."""
@@ -201,13 +192,14 @@ STATES = (
     ],
 )
 def test_each_state_comes_back_as_it_was(at_runs: Visit, two_runs: Compared, states: tuple[str, ...]) -> None:
+    make_index(two_runs.warehouse, lambda _: None)
     page, saved = at_runs.page, dict[str, tuple[str, str]]()
     path = two_runs.folder / "kept.toml"
     path.unlink(missing_ok=True)
     dialog = page.get_by_role("dialog")
     save = dialog.get_by_role("button", name="Save")
     for state in states:
-        at_runs.open(state)
+        at_runs.reach(state)
         expected, found = (parse_qs(urlsplit(address).query) for address in (state, page.url))
         assert expected == found
         saved[f"*{state}*"] = page.url, page.get_by_role("main").inner_text()

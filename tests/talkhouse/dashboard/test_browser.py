@@ -37,7 +37,7 @@ _OWN = data_of(__file__)["own"]
 
 
 def test_a_choice_is_in_the_address(visited: Visit) -> None:
-    visited.open("dbdc3")
+    visited.reach("dbdc3")
     whole = numbers(visited)
     visited.page.get_by_role("combobox", name="Release").click()
     visited.act(visited.page.get_by_role("option", name="dev_zips").click)
@@ -55,7 +55,7 @@ def test_a_choice_is_in_the_address(visited: Visit) -> None:
 
 
 def test_what_is_open_is_handed_on_as_a_link_and_each_chart_as_files(browser: Browser, visited: Visit) -> None:
-    visited.open(f"{RELEASES}?split=eval")
+    visited.reach(f"{RELEASES}?split=eval")
     before = visited.page.content()
     visited.press(visited.page.get_by_role("button", name="Copy link"))
     copied = visited.page.locator("[data-testid=stPopoverBody] [data-testid=stCode]")
@@ -198,7 +198,7 @@ def test_an_address_with_a_turn_opens_there(browser: Browser, pages: Served) -> 
 
 
 def test_a_hit_opens_at_the_hit(visited: Visit) -> None:
-    visited.open("read?text=MUSEUM")
+    visited.reach("read?text=MUSEUM")
     hit = visited.page.locator(".found .hit a").last
     number = hit.inner_text()
     hit.click()
@@ -207,7 +207,7 @@ def test_a_hit_opens_at_the_hit(visited: Visit) -> None:
 
 
 def test_keys_walk_through_the_list_and_back(visited: Visit) -> None:
-    visited.open(f"read?corpus={RELEASES}&sort=disagreement")
+    visited.reach(f"read?corpus={RELEASES}&sort=disagreement")
     visited.act(lambda: visited.page.locator(".st-key-rows a").first.click())
     first, turn = parameters(visited), arrived(visited)
     assert first["turn"] == [turn.removeprefix("turn-")]
@@ -219,7 +219,7 @@ def test_keys_walk_through_the_list_and_back(visited: Visit) -> None:
 
 
 def test_a_facet_is_a_check_box_that_the_address_keeps(visited: Visit) -> None:
-    visited.open(f"read?corpus={RELEASES}")
+    visited.reach(f"read?corpus={RELEASES}")
     box = visited.page.get_by_role("checkbox", name="eval")
     assert visited.page.get_by_role("checkbox", name=f"{RELEASES} (").first.is_checked()
     visited.act(lambda: visited.page.locator(".st-key-facets .stCheckbox", has=box).click())
@@ -268,7 +268,7 @@ def test_views_and_the_columns_of_those_in_the_query_are_completed_and_the_query
 
 
 def test_what_is_typed_is_kept_and_what_the_page_puts_there_takes_its_place(visited: Visit) -> None:
-    visited.open("/sql?query=select+1+as+one")
+    visited.reach("/sql?query=select+1+as+one")
     area = query(visited)
     expect(area).to_have_value("select 1 as one")
     area.fill("select 2 as two")

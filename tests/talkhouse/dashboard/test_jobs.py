@@ -111,8 +111,7 @@ def at_pages(
 
 @pytest.fixture
 def reader(at_pages: Visit) -> Iterator[Reader]:
-    is_open = urlsplit(at_pages.page.url).path not in ("blank", "/")  # what is loaded is not loaded for each job again
-    at_pages.turn_to("") if is_open else at_pages.open()
+    at_pages.reach()
     yield Reader(at_pages)
     assert at_pages.leave() == []
 
@@ -229,7 +228,7 @@ def test_find_what_is_said_about_something_in_all_corpora_and_what_is_like_it(re
 
 
 @pytest.mark.slow
-def test_find_what_is_like_a_turn_by_meaning(browser: Browser, two_runs: Compared, tmp_path: Path) -> None:
+def test_find_what_is_like_a_turn_by_meaning(at_runs: Visit, two_runs: Compared, tmp_path: Path) -> None:
     # Turns at the corners of a map of our own: each is nearest to the one that is said before it.
     with talkhouse.open(two_runs.warehouse) as con:
         keys = con.execute("select dialogue_id, turn_index from main.turns order by all").fetchall()
@@ -243,76 +242,72 @@ def test_find_what_is_like_a_turn_by_meaning(browser: Browser, two_runs: Compare
             "y": [0.5] * len(keys),
         }
     ).write_parquet(tmp_path / "v.parquet")
-    with visit(browser, two_runs.pages.url) as window:
-        window.open()
-        reader = Reader(window)
-        reader.go("Search")
-        expect(reader.main.get_by_text("talkhouse vectors FILE")).to_be_visible()
-        make_from_file(two_runs.warehouse, tmp_path / "v.parquet")
-        reader.clicks = 0
-        window.open()
-        reader.go("Read")
-        reader.click(reader.first_conversation)
-        reader.click(reader.main.locator("a.like").first)
-        reader.click(reader.main.get_by_text("by meaning", exact=True))
-        assert "by=meaning" in reader.page.url
-        asked = parse_qs(urlsplit(reader.page.url).query)
-        itself = (asked["like"][0], int(asked.get("turn", ["0"])[0]))
-        place = keys.index(itself)
-        near = {keys[other] for other in (place - 1, place + 1) if 0 <= other < len(keys)}
-        links = reader.main.locator('.st-key-rows a[href*="dialogue="]')
-        expect(links).to_have_count(20)
-        first = {f"{dialogue} {turn}" for dialogue, turn in near}
-        assert {links.nth(number).inner_text() for number in range(len(near))} == first
-        drawing = reader.main.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first
-        expect(drawing).to_be_visible()
-        expect(reader.main.get_by_text("at the places that the file of vectors gives them")).to_be_visible()
-        reader.clicks = 0  # the answer was there; from the map one reads on
-        box = drawing.bounding_box()
-        assert box
-        # The places lie in one line: the pointer is a hand above a point, and nowhere else.
-        for down in range(4, int(box["height"]), 4):
-            reader.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + down)
-            if drawing.evaluate("one => getComputedStyle(one).cursor") == "pointer":
-                break
-        tooltip = reader.page.locator("#vg-tooltip-element.visible")
-        shown = next(dialogue for dialogue, turn in keys if f"{dialogue} {turn}" in tooltip.inner_text())
-        with reader.page.expect_navigation():
-            reader.page.mouse.down()
-            reader.page.mouse.up()
-        window.drawn()
-        assert f"dialogue={quote_plus(shown)}" in reader.page.url
-        expect(reader.main.locator(".turn.here")).to_have_count(1)
-        assert window.leave() == []
+    at_runs.open()
+    reader = Reader(at_runs)
+    reader.go("Search")
+    expect(reader.main.get_by_text("talkhouse vectors FILE")).to_be_visible()
+    make_from_file(two_runs.warehouse, tmp_path / "v.parquet")
+    reader.clicks = 0
+    at_runs.reach()
+    reader.go("Read")
+    reader.click(reader.first_conversation)
+    reader.click(reader.main.locator("a.like").first)
+    reader.click(reader.main.get_by_text("by meaning", exact=True))
+    assert "by=meaning" in reader.page.url
+    asked = parse_qs(urlsplit(reader.page.url).query)
+    itself = (asked["like"][0], int(asked.get("turn", ["0"])[0]))
+    place = keys.index(itself)
+    near = {keys[other] for other in (place - 1, place + 1) if 0 <= other < len(keys)}
+    links = reader.main.locator('.st-key-rows a[href*="dialogue="]')
+    expect(links).to_have_count(20)
+    first = {f"{dialogue} {turn}" for dialogue, turn in near}
+    assert {links.nth(number).inner_text() for number in range(len(near))} == first
+    drawing = reader.main.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first
+    expect(drawing).to_be_visible()
+    expect(reader.main.get_by_text("at the places that the file of vectors gives them")).to_be_visible()
+    reader.clicks = 0  # the answer was there; from the map one reads on
+    box = drawing.bounding_box()
+    assert box
+    # The places lie in one line: the pointer is a hand above a point, and nowhere else.
+    for down in range(4, int(box["height"]), 4):
+        reader.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + down)
+        if drawing.evaluate("one => getComputedStyle(one).cursor") == "pointer":
+            break
+    tooltip = reader.page.locator("#vg-tooltip-element.visible")
+    shown = next(dialogue for dialogue, turn in keys if f"{dialogue} {turn}" in tooltip.inner_text())
+    with reader.page.expect_navigation():
+        reader.page.mouse.down()
+        reader.page.mouse.up()
+    at_runs.drawn()
+    assert f"dialogue={quote_plus(shown)}" in reader.page.url
+    expect(reader.main.locator(".turn.here")).to_have_count(1)
 
 
 @pytest.mark.slow
-def test_see_where_two_models_differ_and_why(browser: Browser, two_runs: Compared) -> None:
+def test_see_where_two_models_differ_and_why(at_runs: Visit, two_runs: Compared) -> None:
     differing = [key for key in two_runs.right if differ(two_runs, key)]
-    with visit(browser, two_runs.pages.url) as window:
-        window.open()
-        reader = Reader(window)
-        reader.go("Errors")
-        expect(reader.main.get_by_text(f"They differ on {len(differing)}.")).to_be_visible()
-        # Of these two runs, whichever are saved later.
-        reader.page.wait_for_url(re.compile("run=careful&beside="))
-        reader.open(reader.main.get_by_role("tab", name="Subset"))
-        table = reader.main.get_by_role("region", name="Examples by Subset")
-        subset = table.get_by_role("row").nth(1).get_by_role("cell").nth(1).inner_text()
-        reader.click(table.get_by_role("link").first)
-        listed = reader.main.locator(".errors .answers")
-        of_subset = [key for key in differing if f"/{subset}/" in key[0]]
-        expect(listed).to_have_count(len(of_subset))
-        for answers in listed.all_inner_texts():
-            assert answers.count("gold:") == 1
-            assert len(re.findall(r"is (?:right|wrong) \(sure: 0\.\d+\): [OTX]", answers)) == 2
-        assert reader.main.locator(".errors .turn.around").count() > 0
-        shared = reader.page.url
-        reader.click(reader.main.locator('.errors a[href*="dialogue="]'))
-        assert reader.main.locator(".turn.here").count() == 1
-        reader.page.goto(shared)  # to the server somebody else
-        expect(listed).to_have_count(len(of_subset))
-        assert window.leave() == []
+    at_runs.open()
+    reader = Reader(at_runs)
+    reader.go("Errors")
+    expect(reader.main.get_by_text(f"They differ on {len(differing)}.")).to_be_visible()
+    # Of these two runs, whichever are saved later.
+    reader.page.wait_for_url(re.compile("run=careful&beside="))
+    reader.open(reader.main.get_by_role("tab", name="Subset"))
+    table = reader.main.get_by_role("region", name="Examples by Subset")
+    subset = table.get_by_role("row").nth(1).get_by_role("cell").nth(1).inner_text()
+    reader.click(table.get_by_role("link").first)
+    listed = reader.main.locator(".errors .answers")
+    of_subset = [key for key in differing if f"/{subset}/" in key[0]]
+    expect(listed).to_have_count(len(of_subset))
+    for answers in listed.all_inner_texts():
+        assert answers.count("gold:") == 1
+        assert len(re.findall(r"is (?:right|wrong) \(sure: 0\.\d+\): [OTX]", answers)) == 2
+    assert reader.main.locator(".errors .turn.around").count() > 0
+    shared = reader.page.url
+    reader.click(reader.main.locator('.errors a[href*="dialogue="]'))
+    assert reader.main.locator(".turn.here").count() == 1
+    reader.page.goto(shared)  # to the server somebody else
+    expect(listed).to_have_count(len(of_subset))
 
 
 def differ(two_runs: Compared, key: tuple[str, int]) -> bool:

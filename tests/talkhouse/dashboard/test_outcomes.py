@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -100,13 +99,6 @@ def test_a_file_of_scores_that_is_none_is_said(
     with duckdb.connect(tmp_path / "scores.duckdb") as con:
         con.execute("create table runs as select 'a' as run")
     assert "this is not a file of saved runs" in messages(draw("errors"))[0]
-
-
-@pytest.fixture
-def at_runs(browser: Browser, two_runs: Compared) -> Iterator[Visit]:
-    with visit(browser, two_runs.pages.url, accept_downloads=True) as window:
-        yield window
-        assert (window.errors(), window.leave()) == ([], [])
 
 
 def test_files_are_read_in_the_browser_and_not_kept(at_runs: Visit, two_runs: Compared, tmp_path: Path) -> None:

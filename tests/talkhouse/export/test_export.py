@@ -320,7 +320,7 @@ def test_every_corpus_in_the_rows_is_named(
     assert found == (known if there else some[name])
 
 
-@pytest.mark.parametrize("every", [pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [pytest.param(7, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
 def test_every_relation_can_be_exported(con: Connection, tmp_path: Path, every: int) -> None:
     """Each in one format; of the views of single splits, which are all made alike, one."""
     names = [view.full_name for view in catalogue().views] + [qualified(table) for table in metadata.tables.values()]

@@ -73,8 +73,8 @@ def test_every_name_is_quoted(few: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_other_words_that_need_quotes(tmp_path: Path) -> None:
-    path = build_named(tmp_path, OTHERS[::16])
-    check_named(path, OTHERS[::16])
+    path = build_named(tmp_path, OTHERS[::32])
+    check_named(path, OTHERS[::32])
     assert run("report", "--output", tmp_path / "a.html", "--db", path).returncode == 0
 
 

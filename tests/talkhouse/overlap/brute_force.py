@@ -3,6 +3,7 @@
 import unicodedata
 from collections import Counter, defaultdict
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
 import duckdb
@@ -64,8 +65,10 @@ class Unit(NamedTuple):
     text: str
 
 
-def _runs(words_of_text: list[str], length: int) -> set[tuple[str, ...]]:
-    return {tuple(words_of_text[at : at + length]) for at in range(len(words_of_text) - length + 1)}
+@cache
+def _runs(text: str, length: int) -> frozenset[tuple[str, ...]]:
+    found = _tokens(text)
+    return frozenset(found[at : at + length] for at in range(len(found) - length + 1))
 
 
 def _order(unit: Unit) -> tuple[bytes, int]:
@@ -111,9 +114,9 @@ def units_of(con: duckdb.DuckDBPyConnection) -> list[Unit]:
 
 def templates(units: list[Unit], most: int) -> set[tuple[str, ...]]:
     """Return the shingles and runs of 8 tokens that are in more texts than that."""
-    forms = {tuple(_tokens(unit.text)) for unit in units}
+    forms = {_tokens(unit.text): unit.text for unit in units}
     size = _SHINGLE[units[0].unit]
-    counts = Counter(run for form in forms for run in _runs([*form], size) | _runs([*form], 8))
+    counts = Counter(run for text in forms.values() for run in _runs(text, size) | _runs(text, 8))
     return {run for run, number in counts.items() if number > most}
 
 
@@ -148,13 +151,9 @@ def matches(
     return found
 
 
-_TOKENS: dict[str, list[str]] = {}
-
-
-def _tokens(text: str) -> list[str]:
-    if text not in _TOKENS:
-        _TOKENS[text] = tokens(text)
-    return _TOKENS[text]
+@cache
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(tokens(text))
 
 
 def _best(
@@ -176,19 +175,21 @@ def _best(
         if mine == its:
             kind, shared, total = ("exact" if other.text == unit.text else "normalised"), 1, 1
         else:
-            first, two = _runs(mine, size), _runs(its, size)
-            shared, total = len(first & two), len(first | two)
-            if not total or Fraction(shared, total) < threshold:
+            first, two = _runs(unit.text, size), _runs(other.text, size)
+            if not (both := first & two):
                 continue
-            if not (first & two | _runs(mine, 8) & _runs(its, 8)) - said_often:
+            shared, total = len(both), len(first | two)
+            if Fraction(shared, total) < threshold:
+                continue
+            if not (both | _runs(unit.text, 8) & _runs(other.text, 8)) - said_often:
                 continue
             kind = "near"
         count += 1
         options.append((_KINDS.index(kind), -Fraction(shared, total), _order(other), other, kind, shared, total))
     if is_here:
         options = [(0, Fraction(-1), _order(unit), unit, "same", 1, 1)]
-    if not options and (runs := _runs(mine, 8)):
-        held = {other: runs & _runs(_tokens(other.text), 8) - said_often for other in others}
+    if not options and (runs := _runs(unit.text, 8)):
+        held = {other: runs & _runs(other.text, 8) - said_often for other in others}
         there = set().union(*held.values()) if held else set()
         if Fraction(len(there), len(runs)) >= contains:
             witness = min(held, key=lambda other: (-len(held[other]), _order(other)))
@@ -197,7 +198,7 @@ def _best(
         return None
     *_, other, kind, shared, total = min(options, key=lambda option: option[:3])
     number = words(unit.text)
-    is_short = number < 5 or (number < 13 and count > 10) or set() < _runs(mine, 8) <= said_often
+    is_short = number < 5 or (number < 13 and count > 10) or set() < _runs(unit.text, 8) <= said_often
     return {
         "unit": unit.unit,
         "owner": unit.owner,

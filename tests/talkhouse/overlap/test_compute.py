@@ -35,9 +35,14 @@ OF_LANES = [0, *(pytest.param(seed, marks=pytest.mark.slow if seed < 4 else pyte
 """Seeds: the first four have every threshold, all of them every pair of thresholds."""
 
 
+@pytest.fixture(scope="module")
+def invented_once(sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return invent(sample, tmp_path_factory.mktemp("invented") / "w.duckdb", 1)
+
+
 @pytest.fixture
-def invented(sample: Path, tmp_path: Path) -> Path:
-    return invent(sample, tmp_path / "w.duckdb", 1)
+def invented(invented_once: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(invented_once, tmp_path / "w.duckdb"))
 
 
 def summed(path: Path) -> str:

@@ -42,7 +42,7 @@ def test_a_rule_makes_the_rows_equal(
     assert without_it(sail, sql) != expected
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("pyspark")
 def test_some_rules_are_needed_in_spark_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     if not shutil.which("java"):
