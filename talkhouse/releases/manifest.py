@@ -192,8 +192,18 @@ def encode(release: ReleaseManifest) -> bytes:
     return msgspec.json.format(msgspec.json.encode(release), indent=2) + b"\n"
 
 
+class NewerFormat(ValueError):
+    """A newer Talkhouse wrote a manifest; its text names the format."""
+
+
+class _Format(msgspec.Struct):
+    format: int
+
+
 def decode(content: bytes) -> ReleaseManifest:
-    """Read a manifest; ValueError for what Talkhouse does not write."""
+    """Read a manifest; NewerFormat, or ValueError for what Talkhouse does not write."""
+    if (found := msgspec.json.decode(content, type=_Format).format) > SPLIT_FORMAT:
+        raise NewerFormat(f"format {found}")  # whatever else it has
     return msgspec.json.decode(content, type=ReleaseManifest)
 
 

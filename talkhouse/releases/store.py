@@ -92,6 +92,14 @@ def read(store: Path, name: str) -> Stored:
             wrong.append("not of this release's content_id")
         if wrong:
             raise ValueError("; ".join(wrong))
+    except manifest.NewerFormat as error:
+        raise ReleaseDamaged(
+            f"the release '{name}' is of a newer Talkhouse than this",
+            where=folder.lake / folder.path / manifest.MANIFEST,
+            expected=f"format {manifest.SPLIT_FORMAT} or older",
+            found=str(error),
+            next_step="install a newer Talkhouse: pip install --upgrade talkhouse",
+        ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise ReleaseDamaged(
             f"the release '{name}' is damaged, and was left as it is",

@@ -237,6 +237,18 @@ def test_a_file_of_another_size_is_written_again_only_if_asked_for(warehouse: Pa
 
 
 @pytest.mark.slow
+def test_a_release_of_a_newer_talkhouse_is_not_called_damaged(store: Path, tmp_path: Path) -> None:
+    path = store / "releases/2026-11/release.json"
+    path.chmod(0o644)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 3, "created_at": 5, "tables": {}}))
+    with pytest.raises(ReleaseDamaged, match="newer Talkhouse than this") as raised:
+        checkout(find("2026-11", store), tmp_path / "out.duckdb")
+    assert (raised.value.expected, raised.value.found) == ("format 2 or older", "format 3")
+    done = run("release", "list", "--store", store)
+    assert "newer Talkhouse" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
 def test_pruning_goes_by_name_and_stops_at_damage(warehouse: Path, store: Path) -> None:
     new_release(store, warehouse, "some", corpora=(GROUPS,))
     with pytest.raises(UsageError, match="--keep"):
