@@ -29,7 +29,10 @@ from talkhouse.schema.errors import TalkhouseError
 from talkhouse.schema.guard import guard
 from talkhouse.schema.sql import literal, quoted
 from talkhouse.system.cache import Cache, code_of, key_of
-from talkhouse.warehouse.byte_copy import MOST_CHANGED, MOST_FREE, free_share
+from talkhouse.warehouse.byte_copy import MOST_CHANGED, free_share
+
+MOST_FREE = 1 / 8
+"""Share of a file that may be free room; beyond, all rows are written anew, which is worth that much room."""
 
 FORMAT = 1
 """Raised when this module makes another template of the same catalogue; the code of other rooms is hashed."""

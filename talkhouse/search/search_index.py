@@ -24,7 +24,7 @@ from talkhouse.search.text_groups import (
     number_texts,
 )
 from talkhouse.settings import version
-from talkhouse.warehouse.byte_copy import MOST_FREE, TooMuchChanged
+from talkhouse.warehouse.byte_copy import MOST_CHANGED, TooMuchChanged
 from talkhouse.warehouse.derived_sidecar import RESULT, FileBeside
 from talkhouse.warehouse.opened import Warehouse
 from talkhouse.warehouse.sidecar import COUNT, POSITIVE, SOME
@@ -68,7 +68,7 @@ def _fill(warehouse: Warehouse, _: Path, now: str) -> None:
     con, of = warehouse.con, identifier(warehouse.database)
     (counted,) = con.execute(sql_of(__file__, "counted", index=RESULT)).fetchall()
     first, word_no, documents, in_order, texts, words = counted
-    if (first - in_order) + (first - documents) > MOST_FREE * documents:
+    if (first - in_order) + (first - documents) > MOST_CHANGED * documents:
         raise TooMuchChanged
     compare_owners(con, of)
     lost_texts, lost_words = _delete_gone(con)

@@ -12,8 +12,8 @@ import duckdb
 
 from talkhouse.system.cache import Cache, key_of
 
-MOST_FREE, MOST_CHANGED = 1 / 5, 1 / 3
-"""Shares of a file that may be free room, and of its content that may go or come now; beyond, all is written anew."""
+MOST_CHANGED = 1 / 3
+"""Share of a file's content that may go or come now; beyond, all is written anew."""
 
 _FORMAT = "1"
 

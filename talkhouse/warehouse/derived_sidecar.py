@@ -20,7 +20,7 @@ from talkhouse.system.cache import Cache
 from talkhouse.system.files import target_of
 from talkhouse.warehouse import sidecar
 from talkhouse.warehouse.build_facts import fingerprint
-from talkhouse.warehouse.byte_copy import MOST_FREE, TooMuchChanged, WrittenFiles, free_share
+from talkhouse.warehouse.byte_copy import MOST_CHANGED, TooMuchChanged, WrittenFiles, free_share
 from talkhouse.warehouse.opened import Warehouse
 
 RESULT, WORK = "talkhouse_result", "talkhouse_work"
@@ -119,7 +119,7 @@ class FileBeside:
             try:
                 self._copy(path, part)
                 self._attach(con, part)
-                if free_share(con, RESULT) > MOST_FREE:
+                if free_share(con, RESULT) > MOST_CHANGED:
                     raise TooMuchChanged
                 fill(of, folder, now)
             except TooMuchChanged:
