@@ -20,131 +20,68 @@ Everything else of Talkhouse may change from one version to the next. A corpus d
 - What a writer gets: ``StoredRecord``; writers are made by ``whole_files`` and ``file_by_file``.
 """
 
-from talkhouse.ingest import decode, json_members
-from talkhouse.ingest.common_rules import Rule
-from talkhouse.ingest.corpus import (
-    API,
-    Author,
-    Corpus,
-    Datasheet,
-    Exempt,
-    LicenceTerms,
-    MakeOptions,
-    Maker,
-    NotMade,
-    People,
-    Reference,
-    Release,
-    Scheme,
-    Source,
-    WrongInput,
-)
-from talkhouse.ingest.decode import BadRecord
-from talkhouse.ingest.input_files import (
-    DialogueKeys,
-    DialogueRecord,
-    InputFile,
-    InputFiles,
-    people_and_turns,
-    read_each,
-)
-from talkhouse.ingest.keys import Keys, Restatements, Texts, digest
-from talkhouse.ingest.outcomes import (
-    FileEnvelope,
-    Loaded,
-    LoadedBatch,
-    Outcome,
-    Reader,
-    ReaderFinding,
-    Rejected,
-    SourceLocation,
-    Unrecognised,
-    reject,
-)
-from talkhouse.ingest.progress import Progress
-from talkhouse.ingest.rows import (
-    Annotation,
-    Candidate,
-    CandidateText,
-    ColumnBatch,
-    Dialogue,
-    Image,
-    Label,
-    Part,
-    Participant,
-    Persona,
-    PersonaUse,
-    Record,
-    Row,
-    Speaker,
-    Turn,
-    TurnSpeaker,
-)
-from talkhouse.ingest.sources import SourceFile, duplicate_part
-from talkhouse.ingest.stored_record import RecordWriter, StoredRecord, Writer, file_by_file, whole_files
+# "as" says that a name is exported again.
 
-__all__ = [
-    "API",
-    "Annotation",
-    "Author",
-    "BadRecord",
-    "Candidate",
-    "CandidateText",
-    "ColumnBatch",
-    "Corpus",
-    "Datasheet",
-    "Dialogue",
-    "DialogueKeys",
-    "DialogueRecord",
-    "Exempt",
-    "FileEnvelope",
-    "Image",
-    "InputFile",
-    "InputFiles",
-    "Keys",
-    "Label",
-    "LicenceTerms",
-    "Loaded",
-    "LoadedBatch",
-    "MakeOptions",
-    "Maker",
-    "NotMade",
-    "Outcome",
-    "Part",
-    "Participant",
-    "People",
-    "Persona",
-    "PersonaUse",
-    "Progress",
-    "Reader",
-    "ReaderFinding",
-    "Record",
-    "RecordWriter",
-    "Reference",
-    "Rejected",
-    "Release",
-    "Restatements",
-    "Row",
-    "Rule",
-    "Scheme",
-    "Source",
-    "SourceFile",
-    "SourceLocation",
-    "Speaker",
-    "StoredRecord",
-    "Texts",
-    "Turn",
-    "TurnSpeaker",
-    "Unrecognised",
-    "Writer",
-    "WrongInput",
-    "decode",
-    "digest",
-    "duplicate_part",
-    "file_by_file",
-    "json_members",
-    "people_and_turns",
-    "read_each",
-    "reject",
-    "whole_files",
-]
+from talkhouse.ingest import decode as decode
+from talkhouse.ingest import json_members as json_members
+from talkhouse.ingest.common_rules import Rule as Rule
+from talkhouse.ingest.corpus import API as API
+from talkhouse.ingest.corpus import Author as Author
+from talkhouse.ingest.corpus import Corpus as Corpus
+from talkhouse.ingest.corpus import Datasheet as Datasheet
+from talkhouse.ingest.corpus import Exempt as Exempt
+from talkhouse.ingest.corpus import LicenceTerms as LicenceTerms
+from talkhouse.ingest.corpus import MakeOptions as MakeOptions
+from talkhouse.ingest.corpus import Maker as Maker
+from talkhouse.ingest.corpus import NotMade as NotMade
+from talkhouse.ingest.corpus import People as People
+from talkhouse.ingest.corpus import Reference as Reference
+from talkhouse.ingest.corpus import Release as Release
+from talkhouse.ingest.corpus import Scheme as Scheme
+from talkhouse.ingest.corpus import Source as Source
+from talkhouse.ingest.corpus import WrongInput as WrongInput
+from talkhouse.ingest.decode import BadRecord as BadRecord
+from talkhouse.ingest.input_files import DialogueKeys as DialogueKeys
+from talkhouse.ingest.input_files import DialogueRecord as DialogueRecord
+from talkhouse.ingest.input_files import InputFile as InputFile
+from talkhouse.ingest.input_files import InputFiles as InputFiles
+from talkhouse.ingest.input_files import people_and_turns as people_and_turns
+from talkhouse.ingest.input_files import read_each as read_each
+from talkhouse.ingest.keys import Keys as Keys
+from talkhouse.ingest.keys import Restatements as Restatements
+from talkhouse.ingest.keys import Texts as Texts
+from talkhouse.ingest.keys import digest as digest
+from talkhouse.ingest.outcomes import FileEnvelope as FileEnvelope
+from talkhouse.ingest.outcomes import Loaded as Loaded
+from talkhouse.ingest.outcomes import LoadedBatch as LoadedBatch
+from talkhouse.ingest.outcomes import Outcome as Outcome
+from talkhouse.ingest.outcomes import Reader as Reader
+from talkhouse.ingest.outcomes import ReaderFinding as ReaderFinding
+from talkhouse.ingest.outcomes import Rejected as Rejected
+from talkhouse.ingest.outcomes import SourceLocation as SourceLocation
+from talkhouse.ingest.outcomes import Unrecognised as Unrecognised
+from talkhouse.ingest.outcomes import reject as reject
+from talkhouse.ingest.progress import Progress as Progress
+from talkhouse.ingest.rows import Annotation as Annotation
+from talkhouse.ingest.rows import Candidate as Candidate
+from talkhouse.ingest.rows import CandidateText as CandidateText
+from talkhouse.ingest.rows import ColumnBatch as ColumnBatch
+from talkhouse.ingest.rows import Dialogue as Dialogue
+from talkhouse.ingest.rows import Image as Image
+from talkhouse.ingest.rows import Label as Label
+from talkhouse.ingest.rows import Part as Part
+from talkhouse.ingest.rows import Participant as Participant
+from talkhouse.ingest.rows import Persona as Persona
+from talkhouse.ingest.rows import PersonaUse as PersonaUse
+from talkhouse.ingest.rows import Record as Record
+from talkhouse.ingest.rows import Row as Row
+from talkhouse.ingest.rows import Speaker as Speaker
+from talkhouse.ingest.rows import Turn as Turn
+from talkhouse.ingest.rows import TurnSpeaker as TurnSpeaker
+from talkhouse.ingest.sources import SourceFile as SourceFile
+from talkhouse.ingest.sources import duplicate_part as duplicate_part
+from talkhouse.ingest.stored_record import RecordWriter as RecordWriter
+from talkhouse.ingest.stored_record import StoredRecord as StoredRecord
+from talkhouse.ingest.stored_record import Writer as Writer
+from talkhouse.ingest.stored_record import file_by_file as file_by_file
+from talkhouse.ingest.stored_record import whole_files as whole_files

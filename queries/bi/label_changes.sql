@@ -1,6 +1,5 @@
 -- What changed between two publications of one turn: its votes in each pair of the publisher's releases that label it, the preferred one first. A corpus that was published once has no row.
 -- grain: dialogue_id, turn_index, scheme, release_before, release_after
--- scope: dialogue
 -- identifying: known_speaker_name = name
 --   corpus_id: Corpus of the scheme.
 --   scheme: Annotation scheme; left out are those whose labels go together and are not votes, see why_not_compared in bi.schemes.

@@ -1,6 +1,5 @@
 -- Each label of each labelled turn (or dialogue, record, persona) with the number of annotators who gave it.
 -- grain: record_id, turn_index, persona_set, persona_position, scheme, label
--- scope: dialogue
 --   corpus_id: Corpus of the scheme.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   is_default: True in the default publication of the dialogue: filter by it to count a label once that several of the publisher's releases have.

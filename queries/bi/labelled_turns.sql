@@ -1,6 +1,5 @@
 -- Each labelled turn with its label (that of most annotators), the labels before and after it in the dialogue, and the turns around it.
 -- grain: record_id, turn_index, scheme
--- scope: dialogue
 -- identifying: known_speaker_name = name; previous_speaker_name = name; next_speaker_name = name
 --   corpus_id: Corpus of the scheme.
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.

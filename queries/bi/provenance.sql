@@ -1,6 +1,5 @@
 -- Each record with the file that it came from, the file's checksum, and the record's place in it.
 -- grain: record_id
--- scope: dialogue
 --   release: Publisher's release, as its path names it; null where it has no name, as in a corpus that was published once.
 --   is_default: True in the default publication of the dialogue, and for records of neither a dialogue nor a publisher's release: filter by it to count a dialogue once that several of the publisher's releases have.
 --   record_id: Join annotations, candidates, persona_uses and examples by it.

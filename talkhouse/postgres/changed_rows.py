@@ -79,8 +79,9 @@ class KeysOfFiles:
     Those of PostgreSQL are gone when the transaction ends.
     """
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, server: Connection[Any], main: str) -> None:
-        """``main``: what that schema is called in PostgreSQL, which has the records of then."""
+    def __init__(self, con: duckdb.DuckDBPyConnection, server: Connection[Any], main: str, nul: str | None) -> None:
+        """``main``: what that schema is called in PostgreSQL, which has the records of then; ``nul``: as in Options."""
+        self._nul = nul or ""
         self._con, self._server, self._main = con, server, quoted(main)
         self._numbers: dict[frozenset[str], int] = {}
 
@@ -109,7 +110,8 @@ class KeysOfFiles:
         distinct = sorted(set(ids))
         self._con.execute(f"create or replace temp table {name} as select unnest($1::varchar[]) as id", [distinct])
         run(self._server, f"create temp table {name} (id text primary key) on commit drop")
-        run(self._server, f"insert into {name} select unnest(%s::text[])", [distinct])
+        there = sorted({id_.replace("\0", self._nul) for id_ in distinct})
+        run(self._server, f"insert into {name} select unnest(%s::text[])", [there])
         run(self._server, f"analyze {name}")
 
 

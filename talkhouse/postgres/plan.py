@@ -1,7 +1,7 @@
 """What is published: the tables, the views as tables of their rows, the views of splits, and what is left out."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -63,6 +63,10 @@ class Options:
     """What stands in texts in place of NUL, which PostgreSQL can't store."""
     is_redacted: bool = False
     """Whether marks stand in texts in place of personal data."""
+
+    def leave_out(self, kind: RelationKind, names: Container[str | None], rows: int) -> bool:
+        """Whether a view has too many rows; ``names``: its own and that of the view whose rows it has."""
+        return kind is not RelationKind.TABLE and rows > self.max_rows and not any(view in names for view in self.views)
 
     @classmethod
     def from_record(cls, recorded: Any) -> "Options | None":
@@ -213,7 +217,7 @@ def _describe(
     if rows is None:
         ((rows,),) = warehouse.con.execute(f"select count(*) from {selection.source}").fetchall()
     is_named = not {name, parent}.isdisjoint(options.views)
-    if kind is not RelationKind.TABLE and rows > options.max_rows and not is_named:
+    if options.leave_out(kind, (name, parent), rows):
         return NotPublished(name, rows, f"it has more than {options.max_rows:,} rows (--max-rows)")
     is_split = parent in planned
     if kind is RelationKind.SPLIT and not is_split and not is_named:

@@ -125,7 +125,7 @@ def publish(
         former = published if is_same and not dry_run and not force else None
         plan = make_plan(warehouse, options, former.rows if former else {})
         names = {schema: f"{options.prefix}{schema}" for schema in plan.schemas}
-        if former and (not is_worthwhile(plan, former) or _others(server, plan, names)):
+        if former and (not is_worthwhile(con, plan, former) or _others(server, plan, names)):
             former, plan = None, make_plan(warehouse, options)
             names = {schema: f"{options.prefix}{schema}" for schema in plan.schemas}
         if options.nul is None:
@@ -137,20 +137,22 @@ def publish(
         hashes = hashes_of(warehouse)
         files = hashes_by_file(hashes)
         hashes.keep()
-        about = known_ids(con, warehouse.database, warehouse.path)._asdict() | {"layout": layout(plan), "files": files}
+        about = known_ids(con, warehouse.database, warehouse.path)._asdict() | {"files": files}
         record = partial(write_record, server, made_from=made_from, schemas=[*names.values()], about=about)
         run(server, "begin")
         updated, notes = None, list[str]()
         if former:
-            update = Update(con, server, plan, names, former, files, progress)
-            update.lock()
-            replaceable(server, options.prefix, names.values(), published)  # again, now that nobody can change it
-            updated = update.done()
+            update = Update(con, server, plan, names, former, files, progress, options)
+            if update.lock():
+                replaceable(server, options.prefix, names.values(), published)  # again, now that nobody can change it
+                updated = update.done()
         if updated:
             plan, proofs, _ = updated
+            about["layout"] = layout(con, plan)
             record(names[HOUSEKEEPING], plan=plan, proofs=proofs, is_there=True)
         else:
             plan = make_plan(warehouse, options) if former else plan
+            about["layout"] = layout(con, plan)
             created, proofs = _stage(warehouse, server, plan, names, progress)
             record(created[names[HOUSEKEEPING]], plan=plan, proofs=proofs)
             # Again, for others may have put something into these schemas meanwhile.

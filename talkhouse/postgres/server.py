@@ -106,7 +106,7 @@ def locked(server: Connection[Any], prefix: str) -> Iterator[None]:
     """Keep other publishers of the same schemas away; ServerFailed says who is at it. The connection holds the lock.
 
     Other roles can't publish to these schemas. But any role can take the lock, and then that role does not count: a
-    second publisher of this role would only find the schemas changed, and fail in its transaction.
+    second publisher of this role finds in its transaction that the schemas have changed, and makes a new copy or fails.
     """
     key = f"talkhouse publish {prefix}"
     ((is_ours,),) = run(server, "select pg_try_advisory_lock(hashtextextended(%s, 0))", [key]).fetchall()

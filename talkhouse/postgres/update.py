@@ -8,6 +8,7 @@ that does not explain its hash, since its numbers depend on other dialogues too,
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import islice
 from typing import Any, NamedTuple
 
 import duckdb
@@ -19,11 +20,14 @@ from talkhouse.migrations import head
 from talkhouse.postgres.changed_rows import ALL, ChangedFiles, KeysOfFiles, Rows, changed_files
 from talkhouse.postgres.column_types import Proof, hash_here, hash_there, line, proof
 from talkhouse.postgres.load import proof_here, write_lines
-from talkhouse.postgres.plan import VERSION, PublicationPlan, PublishedRelation, RelationKind
-from talkhouse.postgres.record import CopyDifference, FilesOfTables, Published, check_none, proof_there
+from talkhouse.postgres.plan import VERSION, Options, PublicationPlan, PublishedRelation, RelationKind
+from talkhouse.postgres.record import CopyDifference, FilesOfTables, Published, check_none, proof_there, read_record
 from talkhouse.postgres.server import TABLE, own_relations, run
 from talkhouse.schema.sql import quoted
+from talkhouse.schema.sql_files import sql_of
 from talkhouse.schema.tables import metadata, qualified
+from talkhouse.schema.warehouse import HOUSEKEEPING
+from talkhouse.settings import version
 from talkhouse.warehouse.file_hashes import key_column
 
 WORTHWHILE = 1_000_000
@@ -41,11 +45,27 @@ _SHARED = {qualified(table) for table in metadata.tables.values() if not table.s
 _FEW = 100_000
 """Rows that are compared at once, since to hash them first takes as long."""
 
+
+class _TooManyRows(Exception):
+    """A view is to be left out."""
+
+
+_FALL_BACK = (
+    _TooManyRows,
+    psycopg.errors.IntegrityError,  # a new row has the key of one that goes only after it, or of a user's own index
+    psycopg.errors.ProgramLimitExceeded,  # a key that is too long for an index, which a new copy leaves out
+    psycopg.errors.InsufficientPrivilege,  # temporary tables, which a new copy does not need
+    psycopg.errors.LockNotAvailable,
+    MemoryError,
+    duckdb.OutOfMemoryException,
+)
+"""What a new copy gets by without."""
+
 _AT_ONCE = 10_000
 """Rows that one statement deletes."""
 
 
-def layout(plan: PublicationPlan) -> str:
+def layout(con: duckdb.DuckDBPyConnection, plan: PublicationPlan) -> str:
     """Return a hash of what decides how tables and views are made, apart from rows: 64 hex digits."""
     relations = [
         (
@@ -54,14 +74,15 @@ def layout(plan: PublicationPlan) -> str:
         )
         for relation in plan.relations
     ]
-    return sha256(repr((head(), relations)).encode()).hexdigest()
+    computed = con.execute(sql_of(__file__, "views_and_macros")).fetchall()
+    return sha256(repr((head(), version(), duckdb.__version__, computed, relations)).encode()).hexdigest()
 
 
-def is_worthwhile(plan: PublicationPlan, former: Published) -> bool:
+def is_worthwhile(con: duckdb.DuckDBPyConnection, plan: PublicationPlan, former: Published) -> bool:
     """Whether a former copy has the tables and views of the plan, and more than a few rows."""
     names = {relation.name for relation in plan.relations}
     rows = sum(of_relation.rows for name, of_relation in former.proofs.items() if name in names)
-    return former.layout == layout(plan) and names <= former.proofs.keys() and rows >= WORTHWHILE
+    return former.layout == layout(con, plan) and names <= former.proofs.keys() and rows >= WORTHWHILE
 
 
 class Updated(NamedTuple):
@@ -109,14 +130,23 @@ class Update:
     files: FilesOfTables
     """``hashes_by_file`` of the warehouse."""
     progress: Progress
+    options: Options
     _compared: list[tuple[PublishedRelation, _Compared]] = field(default_factory=list)
     _is_apart: bool = True
     """Whether nothing has changed that rows of other dialogues than the changed ones may depend on."""
 
-    def lock(self) -> None:
-        """Keep others from writing to the copy and from giving it triggers until the end; readers may go on."""
+    def lock(self) -> bool:
+        """Keep others from writing to the copy and from giving it triggers until the end; readers may go on.
+
+        False where somebody else holds a lock for long, or has published meanwhile.
+        """
         tables = own_relations(self.server, self.schemas.values(), [TABLE])
-        run(self.server, f"lock table {', '.join(tables)} in share row exclusive mode")
+        try:
+            with self.server.transaction():
+                run(self.server, f"lock table {', '.join(tables)} in share row exclusive mode")
+        except psycopg.errors.LockNotAvailable:
+            return False
+        return read_record(self.server, self.schemas[HOUSEKEEPING]) == self.former
 
     def done(self) -> Updated | None:
         """Do it, and prove it; None, and nothing is changed, where a new copy is to be made instead.
@@ -129,7 +159,7 @@ class Update:
         try:
             with self.server.transaction():
                 return self._updated(changed)
-        except psycopg.errors.IntegrityError:  # a new row has the key of one that goes only after it
+        except _FALL_BACK:
             return None
 
     def _source_files(self) -> tuple[dict[str, int], dict[str, int]]:
@@ -141,7 +171,7 @@ class Update:
         return unsigned, dict(self.con.execute(here).fetchall())
 
     def _updated(self, changed: ChangedFiles) -> Updated:
-        keys = KeysOfFiles(self.con, self.server, self.schemas["main"])
+        keys = KeysOfFiles(self.con, self.server, self.schemas["main"], self.options.nul)
         for files in (changed.different, *changed.by_table.values()):
             keys.add(files)
         self.progress.begin("comparing", records=sum(relation.rows for relation in self.plan.relations), unit="rows")
@@ -160,14 +190,18 @@ class Update:
             if relation.kind is RelationKind.SPLIT:
                 proofs[relation.name] = self._split(relation, proofs)
             elif relation.name not in proofs:
-                first = by_dialogue if any(column.name == "dialogue_id" for column in relation.columns) else None
+                is_text = any((column.name, column.type.name) == ("dialogue_id", "text") for column in relation.columns)
+                first = by_dialogue if is_text else None
                 found = _Where(first, by_dialogue if is_apart and relation.is_by_dialogue else None)
                 proofs[relation.name] = self._bring(relation, found, [])
                 self.progress.advance(relation.rows)
+        run(self.server, "set constraints all immediate")  # of users' own tables, or they would fail the commit
         self._check_equal()
         rows = sum(len(compared.gone) + compared.new for _, compared in self._compared)
         relations_now = [replace(relation, rows=proofs[relation.name].rows) for relation in self.plan.relations]
         plan = replace(self.plan, relations=tuple(relations_now))
+        if any(self.options.leave_out(each.kind, (each.name, each.parent), each.rows) for each in relations_now):
+            raise _TooManyRows
         return Updated(plan, [proofs[relation.name] for relation in plan.relations], rows)
 
     def _bring(self, relation: PublishedRelation, where: _Where, key: Sequence[str]) -> Proof:
@@ -193,7 +227,7 @@ class Update:
             self._delete(relation, compared.gone)
         self._write(relation, key)
         self._compared.append((relation, compared))
-        return former.with_rows(compared.before, compared.now)
+        return compared.now if compared.where == ALL else former.with_rows(compared.before, compared.now)
 
     def _split(self, relation: PublishedRelation, proofs: Mapping[str, Proof]) -> Proof:
         """Prove the view of a split; it has rows of a view that was proven, whose means DuckDB would add up anew."""
@@ -208,23 +242,14 @@ class Update:
     def _compare(self, relation: PublishedRelation, where: Rows) -> _Compared:
         """Compare rows by their hashes; those of equal ones count, so each row is found as often as it is there."""
         query = f"select ctid, {hash_there(relation.columns)} from {relation.there(self.schemas)} where {where.there}"
+        self.con.execute("create or replace temp table received (place varchar, hash ubigint)")
         with self.server.cursor() as cursor, cursor.copy(f"copy ({query}) to stdout".encode()) as copy:
-            rows = b"".join(copy).decode()
-        self.con.execute(
-            "create or replace temp table there as select place, hash, row_number() over (partition by hash) as number "
-            "from (select split_part(row, chr(9), 1) as place, split_part(row, chr(9), 2)::bigint as signed, "
-            "if(signed < 0, signed::hugeint + (1::hugeint << 64), signed)::ubigint as hash "
-            "from (select unnest(string_split($1, chr(10))) as row) where row <> '')",
-            [rows],
-        )
-        selected = f"{hash_here(relation.columns)} as hash, {line(relation.columns)} as line"
-        self.con.execute(
-            "create or replace temp table here as "
-            "select hash, number, if(place is null, line, null) as line "
-            "from (select *, row_number() over (partition by hash) as number "
-            f"from (select {selected} from {relation.selection.source} where {where.here})) "
-            "left join temp.there using (hash, number)"
-        )
+            each = iter(copy)
+            while rows := b"".join(islice(each, _FEW)).decode():  # not all at once, for the memory of it
+                self.con.execute(sql_of(__file__, "received"), [rows])
+        source, columns = relation.selection.source, relation.columns
+        fragments = {"source": source, "condition": where.here, "hash": hash_here(columns), "line": line(columns)}
+        self.con.execute(sql_of(__file__, "compared", **fragments))
         before, now = (
             proof(*self.con.execute(f"select count(*), sum(hash) from temp.{name}").fetchall()[0])
             for name in ("there", "here")

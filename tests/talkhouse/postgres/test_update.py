@@ -1,11 +1,13 @@
 """A copy that is brought up to date where it is: it has the rows of a new one, and readers wait for nothing."""
 
 from collections.abc import Callable
-from itertools import count
+from hashlib import shake_256
+from itertools import count, permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,20 +15,22 @@ from hypothesis import strategies as st
 from talkhouse.ingest.progress import Silent
 from talkhouse.load.run import build
 from talkhouse.personal import PersonalData
-from talkhouse.postgres import update
-from talkhouse.postgres.plan import Options
+from talkhouse.postgres import publish as publishing
+from talkhouse.postgres import server, update
+from talkhouse.postgres.plan import Options, make_plan
 from talkhouse.postgres.publish import PublicationResult, publish, verify
 from talkhouse.schema.errors import UsageError
 from talkhouse.warehouse import file_hashes
 from talkhouse.warehouse.opened import opened
 from tests.conftest import invented_builds
-from tests.postgres_server import Database, Server
+from tests.postgres_server import SUPERUSER, Database, Server
 from tests.talkhouse.load.test_changed_files import FILES, NAMED, OF_CORPUS, Talk, talk, write
 from tests.talkhouse.load.test_jobs import ALL
 from tests.talkhouse.postgres.builds import Steps, contents
 
 VIEWS = ("bi.turns", "bi.words", "bi.record_speakers")
 """One whose rows are of one dialogue, one of all, and one whose rows depend on other dialogues of a speaker."""
+OPTIONS = Options(views=VIEWS)
 
 DAYS = {f"day-{number}": [talk(f"{number}", f"Hi {number}", "Oh\t\\N", "Er\n")] for number in range(12)}
 
@@ -38,14 +42,26 @@ def _few_rows_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def night(
-    folder: Path, database: Database, files: dict[str, list[Talk]], steps: Steps | None = None, page: str = NAMED
+    folder: Path,
+    database: Database,
+    files: dict[str, list[Talk]],
+    steps: Steps | None = None,
+    page: str = NAMED,
+    options: Options = OPTIONS,
+    view: str | None = None,
 ) -> PublicationResult:
-    """Make the files of a chat these, build, publish, and compare every row here and there."""
+    """Make the files of a chat these, and a view of its own this; build, publish, and compare every row."""
     write(folder / "data", page, files)
-    build(folder / "w.duckdb", Silent(), data=folder / "data", limit=ALL)
+    if view:
+        (folder / "data/talks/corpus.toml").unlink()
+        for name, content in (("corpus.toml", page), ("queries/own.sql", view)):
+            path = folder / "corpora/talks" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+    roots = (folder / "corpora",) if view else ()
+    build(folder / "w.duckdb", Silent(), data=folder / "data", limit=ALL, corpus_roots=roots)
     with opened(folder / "w.duckdb") as warehouse:
-        options, keep = Options(views=VIEWS), PersonalData.KEEP
-        result = publish(warehouse, database.url(), options, steps or Steps(), personal=keep)
+        result = publish(warehouse, database.url(), options, steps or Steps(), personal=PersonalData.KEEP)
         assert verify(warehouse, database.url(), "", Steps()).differences == ()
     return result
 
@@ -82,7 +98,7 @@ def test_what_is_new_changed_or_gone_is_written_where_it_is(
     with shared_postgres_server.database() as another:
         (tmp_path / "other").mkdir()
         with opened(tmp_path / "w.duckdb") as warehouse:
-            publish(warehouse, another.url(), Options(views=VIEWS), Steps(), personal=PersonalData.KEEP)
+            publish(warehouse, another.url(), OPTIONS, Steps(), personal=PersonalData.KEEP)
         assert contents(another) == contents(postgres)
 
 
@@ -149,6 +165,109 @@ def test_a_trigger_of_somebody_is_not_run(after: Callable[..., PublicationResult
         con.execute("create trigger spy before insert on main.turns for each row execute function public.spy()")
     with pytest.raises(UsageError, match="spy"):
         after({**DAYS, "new": [talk("new", "Hi")]})
+
+
+NEW = {**DAYS, "new": [talk("new", "Hi")]}
+OWN = """-- Texts.
+-- grain: dialogue_id, turn_index
+-- scope: dialogue
+select dialogue_id, turn_index, upper(text) as text, 0.5::double as share from main.turns
+"""
+
+
+NUMBERS = """-- Numbers.
+-- grain: dialogue_id
+select turn_index as dialogue_id, count(*) as turns from main.turns group by turn_index
+"""
+"""Its ids are none of dialogues."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("other", [OWN.replace("upper", "lower"), NUMBERS], ids=["lower", "numbers"])
+def test_a_view_that_is_computed_in_another_way_is_made_anew(tmp_path: Path, postgres: Database, other: str) -> None:
+    options = Options(views=(*VIEWS, "talks.own"))
+    night(tmp_path, postgres, DAYS, options=options, view=OWN)
+    for files, is_anew in ((NEW, True), (DAYS, False)):
+        assert (night(tmp_path, postgres, files, options=options, view=other).changed_rows is None) == is_anew
+        query = "select * from talks.own order by all"
+        with postgres.connect() as con, opened(tmp_path / "w.duckdb") as warehouse:
+            there = con.execute(query.replace("all", "1, 2").encode()).fetchall()
+            assert there == warehouse.con.execute(query).fetchall()
+
+
+@pytest.mark.slow
+def test_ids_with_nul_are_found(tmp_path: Path, postgres: Database) -> None:
+    options = Options(views=VIEWS, nul="?")
+    night(tmp_path, postgres, {**DAYS, "nul": [talk("a\0b", "Hi")]}, options=options)
+    assert night(tmp_path, postgres, {**DAYS, "nul": [talk("a\0b", "Ho")]}, options=options).changed_rows
+    assert value(postgres, "select text from main.turns where dialogue_id like '%:a?b'") == "Ho"
+
+
+@pytest.mark.slow
+def test_a_view_that_now_has_too_many_rows_is_left_out(tmp_path: Path, postgres: Database) -> None:
+    options = Options(views=("bi",), max_rows=100)
+    assert "bi.words" in {relation.name for relation in night(tmp_path, postgres, DAYS, options=options).plan.relations}
+    many = {**DAYS, "new": [talk("new", " ".join(map("".join, permutations("abcdef", 3))))]}
+    result = night(tmp_path, postgres, many, options=options)
+    assert "bi.words" in {view.name for view in result.plan.left_out}
+    assert value(postgres, "select to_regclass('bi.words') is null")
+    assert night(tmp_path, postgres, {**many, "next": DAYS["day-1"]}, options=options).changed_rows is not None
+
+
+LETTERS = str.maketrans("0123456789", "ghijklmnop")
+
+
+def _long_word(_: psycopg.Connection[Any], files: dict[str, list[Talk]]) -> None:
+    files["new"] = [talk("new", shake_256().hexdigest(5_000).translate(LETTERS))]
+
+
+def _no_temporary_tables(con: psycopg.Connection[Any], _: object) -> None:
+    con.execute(
+        "do $$ begin execute format('revoke temp on database %I from public, owner', current_database()); end $$"
+    )
+
+
+def _held(con: psycopg.Connection[Any], _: object) -> None:
+    con.execute("begin")
+    con.execute("lock table main.turns in share update exclusive mode")
+
+
+def _deferred(con: psycopg.Connection[Any], files: dict[str, list[Talk]]) -> None:
+    con.execute("create table public.mine (id text references main.dialogues deferrable initially deferred)")
+    con.execute("insert into public.mine select dialogue_id from main.dialogues")
+    del files["day-3"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prepare", [_long_word, _no_temporary_tables, _held, _deferred])
+def test_a_new_copy_is_made_where_the_one_there_can_t_be_changed(
+    after: Callable[..., PublicationResult],
+    postgres: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    prepare: Callable[[psycopg.Connection[Any], dict[str, list[Talk]]], None],
+) -> None:
+    monkeypatch.setitem(server._SETTINGS, "lock_timeout", "1s")
+    files = dict(NEW)
+    with postgres.connect() as con:
+        prepare(con, files)
+        assert after(files).changed_rows is None
+
+
+@pytest.mark.slow
+def test_what_somebody_else_has_published_meanwhile_is_not_taken_for_the_copy_of_before(
+    after: Callable[..., PublicationResult], postgres: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = [{**DAYS, "new": [talk("new", "Hi", "Oh")]}]
+
+    def planned(*args: Any) -> Any:
+        if states:
+            assert night(tmp_path, postgres, states.pop()).changed_rows
+        return make_plan(*args)
+
+    monkeypatch.setattr(publishing, "make_plan", planned)
+    with postgres.connect(SUPERUSER) as con:
+        con.execute("select pg_advisory_lock(hashtextextended('talkhouse publish ', 0))")
+        assert after(NEW).changed_rows is None
 
 
 STATES = st.lists(st.tuples(FILES, st.sampled_from([NAMED, OF_CORPUS])), min_size=2, max_size=3)
