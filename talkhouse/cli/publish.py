@@ -92,11 +92,11 @@ def command(
 
     Readers see either the previous copy or the new one: everything is loaded next to it, counted and hashed, compared
     with the warehouse, and put in its place in one transaction. In a copy of a million rows or more, only what is new,
-    has changed or is gone is written, where it is and as readers see it, unless the files that changed have more than
-    a quarter of the rows. If anything fails, the previous copy stays. The schemas of the copy (main, meta, bi, one for
+    has changed or is gone is written, where it is and as readers see it, unless the files that changed have more than a
+    quarter of the rows. If anything fails, the previous copy stays. The schemas of the copy (main, meta, bi, one for
     each corpus) belong to it as a whole; keep your own views in other schemas. Those of the role that publishes, and
-    rights that were granted, are carried over to the new copy; what could not be carried over is listed. If the warehouse and the options
-    have not changed, nothing is done.
+    rights that were granted, are carried over to the new copy; what could not be carried over is listed. If the
+    warehouse and the options have not changed, nothing is done.
 
     The role needs the right to create schemas in the database, and no others. Publish as the same role each time: what
     belongs to another is neither read nor replaced. Its password is best kept in ~/.pgpass,
