@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from datetime import date
 from itertools import count
 from typing import Any
 
@@ -204,12 +205,12 @@ def _releases(corpus: Corpus) -> list[tuple[object, ...]]:
 def _terms(corpus: Corpus) -> Iterator[tuple[object, ...]]:
     """Return the rows of ``main.corpus_terms``: those that are declared, or what the licence's identifier says."""
     for terms in corpus.licence_terms or terms_of(corpus.licence):
+        days = (day and date.fromisoformat(day) for day in (terms.said_from, terms.said_before))
         yield (
             corpus.id,
             terms.part,
             _json(terms.columns),
-            terms.said_from,
-            terms.said_before,
+            *days,
             terms.spdx,
             terms.licence_url or corpus.licence_url,
             terms.is_attribution,

@@ -87,6 +87,16 @@ def test_building_again_changes_nothing(rebuild: Rebuild, data: Path, tmp_path: 
     assert identity(tmp_path / "w.duckdb") == stamp
 
 
+@pytest.mark.parametrize("corpus_id", first_quick(sorted(corpora())))
+def test_what_is_declared_is_taken_for_what_the_warehouse_has(tmp_path: Path, corpus_id: str) -> None:
+    shutil.copytree(
+        sample_of(corpora()[corpus_id]), tmp_path / "data" / corpus_id
+    )  # its terms count, unlike a sample's
+    path = tmp_path / "w.duckdb"
+    first, again = (build(path, Silent(), data=tmp_path / "data").unchanged_since for _ in range(2))
+    assert (first is None, again is None) == (True, False)
+
+
 def test_a_changed_file_is_read_again_and_nothing_is_doubled(rebuild: Rebuild, data: Path, tmp_path: Path) -> None:
     rebuild(data)
     before = contents(tmp_path / "w.duckdb")
