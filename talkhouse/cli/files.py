@@ -134,21 +134,19 @@ def _files(warehouse: Path) -> Iterator[_File]:
 
 def _kinds(warehouse: Path) -> list[_Kind]:
     """Return the kinds with their paths; the warehouse is the first."""
-    from platformdirs import user_cache_path
-
     from talkhouse.notes import notes_file
     from talkhouse.overlap import overlap_file
     from talkhouse.releases.store import store_of
     from talkhouse.scores import saved_runs
     from talkhouse.search.search_index import INDEX
     from talkhouse.search.turn_vectors import VECTORS
-    from talkhouse.system.cache import is_kept
+    from talkhouse.system.cache import cache_folder, is_kept
     from talkhouse.warehouse.opened import opened
 
     is_release = is_kept(warehouse)
     first = ("talkhouse release checkout", _AGAIN) if is_release else ("talkhouse build", _SOURCES)
     notes, runs, overlap = notes_file.path_for(warehouse), saved_runs.path_for(warehouse), overlap_file.path_to_read
-    marks, cache = bookmarks(None if is_release else warehouse), user_cache_path("talkhouse")
+    marks, cache = bookmarks(None if is_release else warehouse), cache_folder()
     # Talkhouse 0.6 wrote notes and bookmarks of a release's pages next to the file that it is checked out to.
     of_pages = any((cache / path.name).exists() for path in (notes, runs, marks))
     return [

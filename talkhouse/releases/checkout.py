@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 
 import duckdb
-from platformdirs import user_cache_path
 
 from talkhouse import migrations, queries, schema
 from talkhouse.citation.work import Citation, of_release, software
@@ -26,7 +25,7 @@ from talkhouse.schema.guard import configure
 from talkhouse.schema.sql import insert
 from talkhouse.schema.sql_files import sql_of
 from talkhouse.system.atomic_output import OutputMessages, check_replaceable, database_errors
-from talkhouse.system.cache import Cache, code_of, key_of
+from talkhouse.system.cache import Cache, cache_folder, code_of, key_of
 from talkhouse.warehouse.content_ids import source_of
 from talkhouse.warehouse.opened import opened
 
@@ -150,7 +149,7 @@ def resolve(name: str, store: Path | None = None, *, as_released: bool = False, 
     if path is None:
         raise OutputFailed(
             "the release can't be checked out: nobody but you may write to the cache folder",
-            where=user_cache_path("talkhouse"),
+            where=cache_folder(),
             next_step="name a file for it with: talkhouse release checkout NAME --output FILE",
         )
     if path.exists():

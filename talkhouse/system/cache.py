@@ -18,8 +18,6 @@ from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
-from platformdirs import user_cache_path
-
 from talkhouse.system.files import sync
 
 SHIPPED = Path(__file__).parent.parent / "shipped"
@@ -83,7 +81,7 @@ class Cache:
 
     def _path(self, key: str) -> Path | None:
         """Return the path of a key's file, or None if the folder can't be used."""
-        folder = user_cache_path("talkhouse")
+        folder = cache_folder()
         return folder / self._name(key) if _is_private(folder) else None
 
     def _name(self, key: str) -> str:
@@ -109,9 +107,16 @@ def _used_at(path: Path) -> float:
     return max(facts.st_atime, facts.st_mtime)
 
 
+def cache_folder() -> Path:
+    """Return the user's cache folder, which need not be there."""
+    from platformdirs import user_cache_path  # not for each command that opens a warehouse
+
+    return user_cache_path("talkhouse")
+
+
 def is_kept(path: Path) -> bool:
     """Whether a file lies in the user's cache folder, and so may be gone tomorrow."""
-    return path.absolute().parent == user_cache_path("talkhouse").absolute()
+    return path.absolute().parent == cache_folder().absolute()
 
 
 def key_of(*parts: str | bytes) -> str:
