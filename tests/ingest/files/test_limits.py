@@ -130,7 +130,10 @@ def test_a_zip_that_is_packed_in_an_unusual_way_is_refused(tmp_path: Path, metho
         ({"password": "x"}, "it is encrypted"),
         ({"password": "x", "header_encryption": True}, "it is encrypted"),
         ({"filters": [{"id": py7zr.FILTER_ZSTD}]}, "a method that is not read here, 04 F7 11 01"),
-        ({"filters": [{"id": py7zr.FILTER_LZMA2, "dict_size": 3 << 29}]}, "takes 1,610,612,736 bytes of memory"),
+        pytest.param(
+            *({"filters": [{"id": py7zr.FILTER_LZMA2, "dict_size": 3 << 29}]}, "takes 1,610,612,736 bytes of memory"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_7z_that_is_packed_in_an_unusual_way_is_refused(tmp_path: Path, how: dict[str, Any], words: str) -> None:

@@ -193,6 +193,7 @@ def test_a_notebook_shows_texts_as_they_are(warehouse: Path) -> None:
             assert "mathjax_ignore" in shown
 
 
+@pytest.mark.slow
 def test_a_new_open_is_the_new_build_and_guarded_as_asked(tmp_path: Path) -> None:
     path, steps = tmp_path / "w.duckdb", list[tuple[str, int, int]]()
     assert run("build", "--db", path, "--corpus", RELEASES).returncode == 0

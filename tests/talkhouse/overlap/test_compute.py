@@ -73,7 +73,7 @@ def with_templates(path: Path, rng: random.Random) -> dict[str, str]:
     return planted
 
 
-@pytest.mark.parametrize("seed", OF_LANES)
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), *OF_LANES[1:]])
 def test_templates_are_no_evidence_where_all_pairs_are_too_many(
     seed: int, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,6 +134,7 @@ def test_an_answer_has_what_comes_before_it_for_a_prompt(own: Path, tmp_path: Pa
     assert (file["rows"], file["without_prompt"]) == (2, 1)
 
 
+@pytest.mark.slow
 def test_python_gives_the_chats_that_the_command_writes_of_what_new_declares(tmp_path: Path) -> None:
     for name, records in (("desk", CHATS), ("duels", DUELS)):
         (tmp_path / "data" / name).mkdir(parents=True)

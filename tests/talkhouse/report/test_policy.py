@@ -32,6 +32,7 @@ def digest(text: str) -> str:
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
+@pytest.mark.slow
 def test_the_policy_allows_this_style_and_no_script(page: Page) -> None:
     (policy,) = (
         found["content"] for tag, found in page.elements if found.get("http-equiv") == "Content-Security-Policy"

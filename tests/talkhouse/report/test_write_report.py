@@ -361,6 +361,7 @@ def report(warehouse: Path) -> Page:
     return Page(output)
 
 
+@pytest.mark.slow
 def test_the_matrix_and_its_sentence_have_the_counts_of_all_expected_matches(with_overlap: Path) -> None:
     wanted = json.loads((OWN.folder / "expected.json").read_text())
     units = {(row["unit"], row["place"]): row["units"] for row in wanted["units"]}

@@ -117,6 +117,7 @@ def listed(warehouse: Path) -> dict[str, dict[str, Any]]:
     return {row["run"]: row for row in json.loads(done.stdout)}
 
 
+@pytest.mark.slow
 def test_runs_say_whether_their_examples_hold(warehouse: Path) -> None:
     create(warehouse.parent / "releases", warehouse, ReleaseRequest("2026-11"))
     assert run(*SCORE, "mine", cwd=warehouse.parent).returncode == 0

@@ -80,6 +80,7 @@ def new_rows(result: LakeResult) -> int:
     return sum(part.rows for part in result.parts if part.is_new and part.table == "main.turns")
 
 
+@pytest.mark.slow
 def test_what_is_new_alone_is_hashed_and_written(nights: Nights, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[int] = []
 

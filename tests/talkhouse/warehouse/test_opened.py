@@ -96,6 +96,7 @@ def test_what_another_process_makes_beside_it_stays(sample: Path, tmp_path: Path
         assert any(part.iterdir())
 
 
+@pytest.mark.slow
 def test_the_views_of_a_newer_talkhouse_are_not_replaced_without_a_word(small: Path, tmp_path: Path) -> None:
     for command, built_by, is_said in (
         ("migrate", "99.1", True),

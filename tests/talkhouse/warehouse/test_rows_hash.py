@@ -67,6 +67,7 @@ def recomputed(con: duckdb.DuckDBPyConnection, query: str, without: frozenset[st
     return RowsHash(len(rows), "".join(f"{total:016x}" for total in sums))
 
 
+@pytest.mark.slow
 def test_plain_python_gives_the_same_of_every_kind_of_value_and_every_table_and_task(
     con: duckdb.DuckDBPyConnection,
 ) -> None:
