@@ -65,7 +65,7 @@ def open_copy(workspace: Workspace, plan: Plan, known: Present) -> BaseCopy | No
     workspace.stage.chmod(0o600)
     con = warehouse.create(workspace.stage)
     try:
-        if free_share(con, "stage") <= MOST_FREE:
+        if free_share(con, workspace.stage.stem) <= MOST_FREE:
             _drop_others(con, workspace.fresh)
             return BaseCopy(con, delete_replaced(con, plan, known))
     except (duckdb.Error, TalkhouseError):
@@ -91,13 +91,17 @@ def _drop_others(con: duckdb.DuckDBPyConnection, template: Path) -> None:
 
     Whoever completes the warehouse makes those again that it should have.
     """
-    con.execute(f"attach {literal(str(template))} as template (read_only)")
+    con.execute(f"attach {literal(str(template))} as {quoted(_TEMPLATE)} (read_only)")
     of = "select schema_name{} from {} where not internal and database_name = {}"
     for kind, column, listed in (("view", ", view_name", "duckdb_views()"), ("schema", "", "duckdb_schemas()")):
-        here, there = (of.format(column, listed, name) for name in ("current_database()", "'template'"))
+        here, there = (of.format(column, listed, name) for name in ("current_database()", literal(_TEMPLATE)))
         for name in con.execute(f"{here} except {there} order by all").fetchall():
             con.execute(f"drop {kind} {quoted(*name)}")
-    con.execute("detach template")
+    con.execute(f"detach {quoted(_TEMPLATE)}")
+
+
+_TEMPLATE = "_template"
+"""The template's name beside a warehouse; no corpus can have it, which a schema would share."""
 
 
 def open_template(path: Path, catalogue: Catalogue, splits: Splits) -> duckdb.DuckDBPyConnection:

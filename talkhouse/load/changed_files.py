@@ -15,8 +15,9 @@ import duckdb
 from sqlalchemy import Table
 
 from talkhouse.ingest.corpus import PartsReader
-from talkhouse.ingest.files.archives import unpacked
+from talkhouse.ingest.files.archives import points_outside, unpacked
 from talkhouse.ingest.files.disk_files import DiskFile
+from talkhouse.ingest.files.skipped import skip_reason
 from talkhouse.ingest.keys import Tallies, Tally
 from talkhouse.ingest.registry import rules_of
 from talkhouse.load.plan import FileChanges
@@ -79,7 +80,7 @@ class ChangedFiles:
         by_path = {file.stat.path: file for file in self.item.files}
         size = sum(file.stat.size for file in self.item.files)
         shared = self._sharing("shared_with_gone", gone)
-        reason = "most of it is in files that are new"
+        reason = "most of it is in files that are new or have changed"
         while True:
             wanted.update({path: by_path[path] for path in shared})
             gone.update(shared)
@@ -87,7 +88,8 @@ class ChangedFiles:
                 reason = f"dialogues are in several files, {dialogue!r:.100} also in {path}"
             parameters = {"corpus": self.item.corpus.id, "gone": [*gone]}
             rows = self.con.execute(sql_of(__file__, "other_files"), parameters).fetchall()
-            others = [str(unpacked(*file)) for file in rows]
+            there = (str(unpacked(*file)) for file in rows if not points_outside(file[1] or ""))
+            others = [path for path in there if not skip_reason(path)]
             if not others or sum(file.stat.size for file in wanted.values()) > MOST * size:
                 raise ReadWhole(reason)
             self.con.execute("detach database if exists fresh")
@@ -108,10 +110,15 @@ class ChangedFiles:
 
     def _replace(self, gone: set[str]) -> None:
         con, corpus = self.con, self.item.corpus
-        files = con.execute(sql_of(__file__, "all_files"), {"corpus": corpus.id}).fetchall()
-        paths = Counter(unpacked(path, member) for _, path, member in files)
-        for path in (path for path, times in paths.items() if times > 1):
-            raise ReadWhole(f"it has {str(path)!r:.100} twice, in a folder and in an archive")
+        files = con.execute(sql_of(__file__, "all_files"), {"corpus": corpus.id, "gone": [*gone]}).fetchall()
+        for place, file_ids in Counter((is_now, file_id) for is_now, file_id, *_ in files).items():
+            if file_ids > 1:
+                raise ReadWhole(f"two of its files have the name {place[1]!r:.100}")
+        paths = Counter((is_now, unpacked(path, member)) for is_now, _, path, member in files)
+        for (is_now, path), times in paths.items():
+            if times > 1:
+                verb = "has" if is_now else "had"
+                raise ReadWhole(f"it {verb} {str(path)!r:.100} twice, in a folder and in an archive")
         before = self._tallies()
         con.execute(sql_of(__file__, "gone_files"), {"gone": [*gone]})
         con.execute(sql_of(__file__, "gone_rows"))

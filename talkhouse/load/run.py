@@ -180,7 +180,8 @@ class _Job:
     ) -> BuildResult:
         """Make the warehouse what is requested, or raise an error that names the corpus whose fault it is."""
         build_plan = plan(request, published, rehash=rehash)
-        if PUBLISHED.note_of(workspace.published) is None:
+        is_own = PUBLISHED.note_of(workspace.published) is not None
+        if not is_own:
             # What somebody else may have changed is read again.
             whole = {**build_plan.whole, **dict.fromkeys(build_plan.changes, _NOT_OURS)}
             build_plan = replace(build_plan, changes={}, whole=whole)
@@ -209,12 +210,13 @@ class _Job:
         if self.is_dry_run:
             result.inventory = stage.inventory()
         else:
-            publish(workspace, template_key(known.catalogue, known.splits))
+            is_all_own = is_own or not build_plan.keep
+            publish(workspace, template_key(known.catalogue, known.splits) if is_all_own else None)
             take_over(before, self.path, built.replaced)
         return result
 
 
-_NOT_OURS = "no build of yours is known to have published the warehouse here as it is"
+_NOT_OURS = "no build of yours is known to have published the warehouse here as it is; one from nothing would be"
 
 
 def _has_views(published: PublishedState, known: Present) -> bool:

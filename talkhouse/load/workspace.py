@@ -31,8 +31,8 @@ class Workspace:
 
     @property
     def stage(self) -> Path:
-        """The new warehouse while it is built; its name is not a schema's."""
-        return self.folder / "stage.duckdb"
+        """The new warehouse while it is built; no corpus can have its name, which a schema would share."""
+        return self.folder / "_stage.duckdb"
 
     @property
     def old(self) -> Path:

@@ -100,7 +100,7 @@ class KeysOfFiles:
     def rows(self, files: frozenset[str], key: str) -> Rows:
         """Return the rows that have the key of some files."""
         name = _name(key, self._numbers[files])
-        ((first, last),) = self._con.execute(f"select min(id), max(id) from {name}").fetchall()
+        ((first, last),) = self._con.execute(f"select system.main.min(id), system.main.max(id) from {name}").fetchall()
         among = f"{quoted(key)} in (select id from {name})"
         # DuckDB leaves out what is beyond the two before it computes a view.
         between = f"{quoted(key)} between {literal(first or '')} and {literal(last or '')}"

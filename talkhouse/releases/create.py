@@ -90,8 +90,9 @@ def create(store: Path, db: Path, request: ReleaseRequest) -> Created:
             created = in_little_memory(
                 warehouse.con, _MEMORY, lambda: _Creation(store, warehouse, request).create(part)
             )
-    if not request.corpora:
-        keep_ids(db, ContentIds(request.name, created.data["content_id"]))
+            if not request.corpora:
+                ids = ContentIds(request.name, created.data["content_id"])
+                keep_ids(warehouse.con, warehouse.database, db, ids)
     return created
 
 

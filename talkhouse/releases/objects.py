@@ -50,6 +50,7 @@ def write_rows(
     with arrow_errors("Parquet"):
         schema, batches = QueryRows(con, con.sql(query)).batches(QueryColumn.as_stored)
         for name, of_file in zip(rows, cut(batches, rows.values()), strict=True):
+            (folder / name).unlink(missing_ok=True)  # where a first attempt had too little memory
             with ParquetWriter(folder / name, schema, compression="zstd", compression_level=3) as writer:  # type: ignore[no-untyped-call]
                 for group in row_groups(of_file):
                     writer.write_batch(group)

@@ -40,9 +40,14 @@ class WrittenFiles:
 
 
 def identity(path: Path) -> str:
-    """Hash what tells whether a file has changed: its path, size, time and inode."""
-    info = path.stat()
-    return key_of(_FORMAT, str(path.resolve()), str(info.st_size), str(info.st_mtime_ns), str(info.st_ino))
+    """Hash what tells whether a file has changed: its path, size, time and inode, and those of a log next to it.
+
+    What DuckDB finds in such a log, which a process that was killed has left, it takes for a part of the file.
+    """
+    log = path.with_name(f"{path.name}.wal")
+    facts = [file.stat() for file in (path, log) if file == path or file.exists()]
+    numbers = [str(number) for info in facts for number in (info.st_size, info.st_mtime_ns, info.st_ino)]
+    return key_of(_FORMAT, str(path.resolve()), *numbers)
 
 
 def own_identity(path: Path) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import duckdb
 
 from talkhouse.schema.sql import quoted
-from talkhouse.system.cache import Cache
+from talkhouse.system.cache import Cache, key_of
 from talkhouse.warehouse.byte_copy import identity
 
 if TYPE_CHECKING:  # what is known already is said without SQLAlchemy, which takes its time
@@ -61,16 +61,22 @@ def source_of(name: str, release_id: str) -> str:
 
 def known_ids(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> ContentIds:
     """Return the identity of a warehouse as far as known without hashing its rows."""
-    last = con.execute(f"select source from {quoted(database)}.meta.loads order by load_id desc limit 1").fetchall()
-    if last and (match := _SOURCE.fullmatch(str(last[0][0]))):
+    last = _last_build(con, database)
+    if last and (match := _SOURCE.fullmatch(last[0])):
         return ContentIds(match[1], match[2])
-    content = _KEPT.read(identity(path))
+    content = _KEPT.read(key_of(identity(path), *last))
     return ContentIds(*json.loads(content)) if content else ContentIds()
 
 
-def keep_ids(path: Path, ids: ContentIds) -> None:
+def keep_ids(con: duckdb.DuckDBPyConnection, database: str, path: Path, ids: ContentIds) -> None:
     """Keep what was found of a warehouse."""
-    _KEPT.keep(json.dumps(ids).encode(), identity(path))
+    _KEPT.keep(json.dumps(ids).encode(), key_of(identity(path), *_last_build(con, database)))
+
+
+def _last_build(con: duckdb.DuckDBPyConnection, database: str) -> list[str]:
+    """Return the source and end of the build that is read; another may have replaced the file at its path by now."""
+    last = f"select source, finished_at::varchar from {quoted(database)}.meta.loads order by load_id desc limit 1"
+    return [str(fact) for row in con.execute(last).fetchall() for fact in row]
 
 
 def contents_of(

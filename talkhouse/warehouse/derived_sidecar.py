@@ -132,6 +132,8 @@ class FileBeside:
             con.execute(f"checkpoint {RESULT}")
             con.execute(f"detach {RESULT}")
             shutil.copymode(warehouse, part)  # who may not read the one may not read the other
+            # A log that somebody's killed process has left is of the former file, and DuckDB would read it.
+            path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
             part.replace(target_of(path))
             _WRITTEN.keep_note(path, self._note())
         return path

@@ -112,7 +112,8 @@ class FileHashes:
         name = qualified(table)
         if name not in self._found:
             query = (
-                "select estimated_size from duckdb_tables() where (database_name, schema_name, table_name) = (?, ?, ?)"
+                "select estimated_size from system.main.duckdb_tables() "
+                "where (database_name, schema_name, table_name) = (?, ?, ?)"
             )
             sizes = self.con.execute(query, [self.database, table.schema or "main", table.name]).fetchall()
             is_large = name in _TABLES and sum(size for (size,) in sizes) >= LARGE
@@ -153,7 +154,8 @@ class FileHashes:
 
     def _of(self, table: Table) -> dict[str, dict[str, RowsHash]]:
         query = (
-            f"select {_file(table)}, (count(*), min(rows.rowid), max(rows.rowid)) from {self._rows(table)} group by all"
+            f"select {_file(table)}, (count(*), system.main.min(rows.rowid), system.main.max(rows.rowid)) "
+            f"from {self._rows(table)} group by all"
         )
         places = self._places[qualified(table)] = dict(self.con.execute(query).fetchall())
         files = f"select source_file_id, corpus_id from {quoted(self.database)}.meta.source_files"
@@ -192,7 +194,8 @@ class FileHashes:
             return f"{rows} as rows"
         known = quoted(f"files of {key} in {self.database}")
         self.con.execute(
-            f"create temp table if not exists {known} as select {key}, min(source_file_id) as source_file_id "
+            f"create temp table if not exists {known} as "
+            f"select {key}, system.main.min(source_file_id) as source_file_id "
             f"from {quoted(self.database)}.main.records where {key} is not null group by all"
         )
         return f"{rows} as rows left join {known} as files on rows.{key} = files.{key}"

@@ -179,7 +179,8 @@ def described_with_ids(
 
     versions = current_versions(warehouse.con, all_corpora(folders))
     ids = known_ids(warehouse.con, warehouse.database, path)
-    if is_hashed and ids.content_id is None:
-        ids = ContentIds(None, contents_of(warehouse.con, warehouse.database).content_id)
-        keep_ids(path, ids)
+    if is_hashed:
+        found = contents_of(warehouse.con, warehouse.database).content_id
+        ids = ContentIds(ids.release if ids.content_id == found else None, found)
+        keep_ids(warehouse.con, warehouse.database, path, ids)
     return {**build_facts.status(warehouse.con, path, versions), **ids._asdict()}

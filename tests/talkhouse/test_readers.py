@@ -168,7 +168,7 @@ def test_a_lock_file_of_another_host_or_a_dead_process_holds_nobody(data: Path, 
         lock = tmp_path / ".w.duckdb.lock"
         lock.write_text(json.dumps({"pid": pid, "host": host, "since": "2001-01-01 00:00:00 UTC"}))
         (tmp_path / ".w.duckdb.build").mkdir()
-        (tmp_path / ".w.duckdb.build" / "stage.duckdb").write_text("half")
+        (tmp_path / ".w.duckdb.build" / "_stage.duckdb").write_text("half")
         add_file(data, number)
         build(tmp_path / "w.duckdb", Silent(), data=data, wait=False)
         assert not list(tmp_path.glob(".w.duckdb*"))

@@ -309,7 +309,56 @@ def test_a_path_that_a_folder_and_an_archive_have_has_the_corpus_read_whole(nigh
     files = {**FIRST, "e.zip": [talk("5", "Er")], "e/a": [talk("6", "Um")]}
     night(files, page)
     del files["e.zip"]
-    assert night(files, page) == "read whole: it has 'talks/e/a.jsonl' twice, in a folder and in an archive"
+    assert night(files, page) == "read whole: it had 'talks/e/a.jsonl' twice, in a folder and in an archive"
+    del files["e/a"]
+    files["e.zip"] = [talk("6", "Um")]
+    assert night(files, page) == "1 of 5 files read", "an archive that was packed is there once"
+
+
+@pytest.mark.slow
+def test_an_entry_whose_files_are_all_passed_over_is_used(tmp_path: Path) -> None:
+    write(tmp_path / "data", CHAT + '[[files]]\npath = "notes/*"\nskip = "notes"\n', FIRST)
+    folder = tmp_path / "data" / "talks"
+    (folder / "notes").mkdir()
+    (folder / "notes" / "n.txt").write_text("n")
+    both(tmp_path)
+    (folder / "d.jsonl").write_bytes(lines([talk("5", "Er")]))
+    appended, whole = both(tmp_path)
+    assert appended == whole
+
+
+@pytest.mark.slow
+def test_what_somebody_has_changed_of_another_corpus_is_not_taken_for_a_build(tmp_path: Path) -> None:
+    data, path = tmp_path / "data", tmp_path / "w.duckdb"
+    write(data, CHAT, FIRST)
+    shutil.copytree(data / "talks", data / "more")
+    build(path, Silent(), data=data)
+    path.chmod(0o600)
+    with duckdb.connect(path) as con:
+        con.execute("update main.turns set text = 'x' where starts_with(dialogue_id, 'talks:')")
+    (data / "more" / "new.jsonl").write_bytes(lines([talk("5", "Er")]))
+    build(path, Silent(), data=data)  # keeps the other corpus as it is, and so does not answer for the file
+    (data / "talks" / "new.jsonl").write_bytes(lines([talk("5", "Er")]))
+    appended, whole = both(tmp_path)
+    assert appended == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["template", "stage", "fresh", "old"])
+def test_a_corpus_may_have_the_name_of_a_file_on_the_way(tmp_path: Path, name: str) -> None:
+    page = CHAT.replace("[dialogue]\n", '[dialogue]\nsplit = "fold"\n')
+    page += '[[tasks]]\nname = "reply"\nkind = "next_turn"\nrole = "bot"\n'
+    folder = tmp_path / "data" / name
+    folder.mkdir(parents=True)
+    (folder / "corpus.toml").write_text(page)
+    for native_id in "abc":
+        talks = [(native_id, [("Ann", "user", "Hi", None), ("Bo", "bot", "Ho", None)])]
+        (folder / f"{native_id}.jsonl").write_bytes(lines(talks))
+    (folder / "d.jsonl").write_bytes((folder / "a.jsonl").read_bytes().replace(b'"a"', b'"d", "fold": "dev"'))
+    both(tmp_path)
+    (folder / "d.jsonl").unlink()
+    appended, whole = both(tmp_path)
+    assert appended.keys() == whole.keys()
 
 
 @pytest.mark.slow

@@ -523,9 +523,9 @@ def test_two_builds_at_once(rebuild: Rebuild, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_a_killed_build_left_is_cleared(rebuild: Rebuild, tmp_path: Path) -> None:
     script = BUILDER.format(path=str(tmp_path / "w.duckdb"))
-    script += "Path('.w.duckdb.build/stage.duckdb').write_text('half'); import os; os.kill(os.getpid(), 9)"
+    script += "Path('.w.duckdb.build/_stage.duckdb').write_text('half'); import os; os.kill(os.getpid(), 9)"
     assert subprocess.run([sys.executable, "-c", script], cwd=tmp_path).returncode == -9
-    assert (tmp_path / ".w.duckdb.build" / "stage.duckdb").exists()
+    assert (tmp_path / ".w.duckdb.build" / "_stage.duckdb").exists()
     rebuild()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w.duckdb"]
 

@@ -1,6 +1,8 @@
 """Hashes by source file: what is remembered of them, and releases and lakes of which only what is new is written."""
 
 import json
+import subprocess
+import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,9 @@ from talkhouse.releases.objects import differs, verify
 from talkhouse.releases.store import read
 from talkhouse.schema.errors import ReleaseDamaged
 from talkhouse.warehouse import file_hashes, rows_hash
-from talkhouse.warehouse.content_ids import contents_of
+from talkhouse.warehouse.content_ids import ContentIds, contents_of, keep_ids, known_ids
+from talkhouse.warehouse.opened import opened
+from tests.commands import run
 from tests.talkhouse.load.test_changed_files import talk, write
 from tests.talkhouse.load.test_jobs import ALL, CHAT
 
@@ -125,6 +129,50 @@ def test_what_is_remembered_is_of_a_file_that_nobody_has_changed(nights: Nights)
         for table in ("dialogues", "turns"):
             con.execute(f"insert into {table} select * replace ('talks:x' as dialogue_id) from {table} limit 1")
     assert len(objects(nights.release("fourth"))) == 1
+
+
+@pytest.mark.slow
+def test_what_a_killed_process_has_left_next_to_a_warehouse_is_of_it(nights: Nights) -> None:
+    nights.build(DAYS)
+    first = nights.release("first")
+    nights.db.chmod(0o644)
+    killed = (
+        "import duckdb, os, sys; con = duckdb.connect(sys.argv[1]); con.execute(sys.argv[2]); os.kill(os.getpid(), 9)"
+    )
+    edit = "update main.turns set text = 'By hand' where dialogue_id = 'talks:3'"
+    assert subprocess.run([sys.executable, "-c", killed, nights.db, edit], check=False).returncode == -9
+    second = create(nights.store, nights.db, ReleaseRequest("second"))
+    assert second.data["content_id"] != first.data["content_id"]
+    nights.build({**DAYS, "day-9z": [talk("12", "New")]})  # puts the log aside
+    nights.release("third")
+
+
+@pytest.mark.slow
+def test_what_is_known_of_a_warehouse_is_not_said_of_another_that_has_taken_its_place(nights: Nights) -> None:
+    nights.build(DAYS)
+    with opened(nights.db) as before:
+        nights.build({**DAYS, "day-9z": [talk("12", "New")]})
+        other = nights.release("other").data["content_id"]
+        assert known_ids(before.con, before.database, nights.db) == (None, None)
+        keep_ids(before.con, before.database, nights.db, ContentIds("wrong", "0" * 64))
+    with opened(nights.db) as now:
+        assert known_ids(now.con, now.database, nights.db) == ("other", other)
+    checkout(read(nights.store, "other"), nights.db, force=True)
+    nights.db.chmod(0o644)
+    with duckdb.connect(nights.db) as con:
+        con.execute("update main.turns set text = 'By hand'")
+        expected = contents_of(con, nights.db.stem).content_id
+    status = json.loads(run("status", "--hash", "--json", "--db", nights.db).stdout)
+    assert (status["release"], status["content_id"]) == (None, expected)
+
+
+@pytest.mark.slow
+def test_a_macro_of_the_warehouse_hides_no_rows(nights: Nights) -> None:
+    nights.build(DAYS)
+    nights.db.chmod(0o644)
+    with duckdb.connect(nights.db) as con:
+        con.execute("create macro main.min(x) as system.main.max(x)")
+    nights.write_lake()
 
 
 @pytest.mark.slow
