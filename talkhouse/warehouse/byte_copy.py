@@ -40,13 +40,13 @@ class WrittenFiles:
 
 
 def identity(path: Path) -> str:
-    """Hash what tells whether a file has changed: its path, size, time and inode, and those of a log next to it.
+    """Hash what tells whether a file has changed: its path; size, time, inode and owner of it and of a log next to it.
 
     What DuckDB finds in such a log, which a process that was killed has left, it takes for a part of the file.
     """
     log = path.with_name(f"{path.name}.wal")
     facts = [file.stat() for file in (path, log) if file == path or file.exists()]
-    numbers = [str(number) for info in facts for number in (info.st_size, info.st_mtime_ns, info.st_ino)]
+    numbers = [str(number) for info in facts for number in (info.st_size, info.st_mtime_ns, info.st_ino, info.st_uid)]
     return key_of(_FORMAT, str(path.resolve()), *numbers)
 
 
