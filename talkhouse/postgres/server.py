@@ -119,6 +119,8 @@ def locked(server: Connection[Any], prefix: str) -> Iterator[None]:
             next_step="wait for it, or name other schemas with --schema-prefix",
         )
     yield
+    if is_ours:  # now: the server ends the connection some time after it was closed
+        run(server, "select pg_advisory_unlock(hashtextextended(%s, 0))", [key])
 
 
 def where(con: Connection[Any]) -> str:

@@ -199,7 +199,7 @@ def test_each_state_comes_back_as_it_was(at_runs: Visit, two_runs: Compared, sta
     dialog = page.get_by_role("dialog")
     save = dialog.get_by_role("button", name="Save")
     for state in states:
-        at_runs.reach(state)
+        at_runs.open(state)
         expected, found = (parse_qs(urlsplit(address).query) for address in (state, page.url))
         assert expected == found
         saved[f"*{state}*"] = page.url, page.get_by_role("main").inner_text()

@@ -268,7 +268,7 @@ def test_views_and_the_columns_of_those_in_the_query_are_completed_and_the_query
 
 
 def test_what_is_typed_is_kept_and_what_the_page_puts_there_takes_its_place(visited: Visit) -> None:
-    visited.reach("/sql?query=select+1+as+one")
+    visited.open("/sql?query=select+1+as+one")
     area = query(visited)
     expect(area).to_have_value("select 1 as one")
     area.fill("select 2 as two")
