@@ -44,6 +44,7 @@ def matrix(page: AppTest) -> dict[tuple[str, str], str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_matrix_has_the_counts_of_all_expected_matches_and_texts_stand_side_by_side(
     visit: Visit, with_overlap: Path
 ) -> None:

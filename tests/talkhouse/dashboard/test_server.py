@@ -177,6 +177,7 @@ _UPSTREAMS = ("proxy", "fastcgi", "uwsgi", "scgi")
 DOCS = Path(__file__).parents[3] / "docs"
 
 
+@pytest.mark.slow
 def test_what_the_pages_of_a_release_write_lies_next_to_the_local_warehouse(tmp_path: Path) -> None:
     program = (
         "from talkhouse import settings; from talkhouse.dashboard import server; from pathlib import Path; "

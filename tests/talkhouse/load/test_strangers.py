@@ -277,6 +277,7 @@ def test_the_connection_that_runs_checks_reaches_no_file(tmp_path: Path, monkeyp
     assert not (tmp_path / "made.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_corpus_with_sql_that_computes_is_kept(sample: Path, tmp_path: Path) -> None:
     path = Path(shutil.copyfile(sample, tmp_path / "talkhouse.duckdb"))
     with duckdb.connect(path) as con:

@@ -64,6 +64,7 @@ def check_named(path: Path, words: list[str]) -> None:
                 assert len(con.execute(select(warehouse, f"{corpus}.{name}").sql()).fetchall()) == len(rows) == 1
 
 
+@pytest.mark.slow
 def test_every_name_is_quoted(few: Path, tmp_path: Path) -> None:
     check_named(few, FEW)
     assert run("export", "all.order", "--output", tmp_path / "a.csv", "--db", few).returncode == 0

@@ -105,6 +105,7 @@ def test_an_index_that_is_brought_up_to_date_is_that_which_is_made_whole(
         compare_with_whole(path, path.with_name("whole.duckdb"))
 
 
+@pytest.mark.slow
 def test_only_what_changed_gets_another_number_and_what_somebody_else_changed_is_made_anew(
     empty: Path, tmp_path: Path
 ) -> None:
