@@ -98,7 +98,7 @@ class LakeDamaged(TalkhouseError):
 
 
 class ReleaseDamaged(TalkhouseError):
-    """A release is not what its manifest says, or the manifest is none."""
+    """A release is not what its manifest says, or its manifest is none, or a newer Talkhouse's."""
 
 
 class BadName(UsageError):

@@ -216,7 +216,7 @@ class _Job:
         return result
 
 
-_NOT_OURS = "no build of yours is known to have published the warehouse here as it is; one from nothing would be"
+_NOT_OURS = "no build of yours is known to have published the warehouse here as it is (a build from nothing would)"
 
 
 def _has_views(published: PublishedState, known: Present) -> bool:

@@ -64,7 +64,7 @@ class Options:
     is_redacted: bool = False
     """Whether marks stand in texts in place of personal data."""
 
-    def leave_out(self, kind: RelationKind, names: Container[str | None], rows: int) -> bool:
+    def leaves_out(self, kind: RelationKind, names: Container[str | None], rows: int) -> bool:
         """Whether a view has too many rows; ``names``: its own and that of the view whose rows it has."""
         return kind is not RelationKind.TABLE and rows > self.max_rows and not any(view in names for view in self.views)
 
@@ -217,7 +217,7 @@ def _describe(
     if rows is None:
         ((rows,),) = warehouse.con.execute(f"select count(*) from {selection.source}").fetchall()
     is_named = not {name, parent}.isdisjoint(options.views)
-    if options.leave_out(kind, (name, parent), rows):
+    if options.leaves_out(kind, (name, parent), rows):
         return NotPublished(name, rows, f"it has more than {options.max_rows:,} rows (--max-rows)")
     is_split = parent in planned
     if kind is RelationKind.SPLIT and not is_split and not is_named:

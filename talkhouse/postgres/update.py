@@ -59,7 +59,7 @@ _FALL_BACK = (
     MemoryError,
     duckdb.OutOfMemoryException,
 )
-"""What a new copy gets by without."""
+"""Errors of an update that a new copy does not have."""
 
 _AT_ONCE = 10_000
 """Rows that one statement deletes."""
@@ -200,7 +200,7 @@ class Update:
         rows = sum(len(compared.gone) + compared.new for _, compared in self._compared)
         relations_now = [replace(relation, rows=proofs[relation.name].rows) for relation in self.plan.relations]
         plan = replace(self.plan, relations=tuple(relations_now))
-        if any(self.options.leave_out(each.kind, (each.name, each.parent), each.rows) for each in relations_now):
+        if any(self.options.leaves_out(each.kind, (each.name, each.parent), each.rows) for each in relations_now):
             raise _TooManyRows
         return Updated(plan, [proofs[relation.name] for relation in plan.relations], rows)
 

@@ -114,6 +114,7 @@ def folder(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_missing_extra_is_named(folder: Path) -> None:
     for command, extra in EXTRAS.items():
         done = alone(command, folder)

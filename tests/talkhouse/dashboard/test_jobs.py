@@ -271,7 +271,7 @@ def test_find_what_is_like_a_turn_by_meaning(at_runs: Visit, two_runs: Compared,
     # The places lie in one line: the pointer is a hand above a point, and nowhere else.
     for down in range(4, int(box["height"]), 4):
         reader.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + down)
-        if drawing.evaluate("one => getComputedStyle(one).cursor") == "pointer":
+        if drawing.evaluate("element => getComputedStyle(element).cursor") == "pointer":
             break
     tooltip = reader.page.locator("#vg-tooltip-element.visible")
     shown = next(dialogue for dialogue, turn in keys if f"{dialogue} {turn}" in tooltip.inner_text())

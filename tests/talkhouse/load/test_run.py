@@ -89,9 +89,8 @@ def test_building_again_changes_nothing(rebuild: Rebuild, data: Path, tmp_path: 
 
 @pytest.mark.parametrize("corpus_id", first_quick(sorted(corpora())))
 def test_what_is_declared_is_taken_for_what_the_warehouse_has(tmp_path: Path, corpus_id: str) -> None:
-    shutil.copytree(
-        sample_of(corpora()[corpus_id]), tmp_path / "data" / corpus_id
-    )  # its terms count, unlike a sample's
+    # The terms of its licence count, unlike a sample's.
+    shutil.copytree(sample_of(corpora()[corpus_id]), tmp_path / "data" / corpus_id)
     path = tmp_path / "w.duckdb"
     first, again = (build(path, Silent(), data=tmp_path / "data").unchanged_since for _ in range(2))
     assert (first is None, again is None) == (True, False)
@@ -260,6 +259,7 @@ def test_a_corpus_is_not_loaded_whatever_is_wrong_with_it(
         assert contents(tmp_path / "w.duckdb") == before, code
 
 
+@pytest.mark.slow
 def test_a_corpus_that_an_older_reader_has_read_is_named(
     rebuild: Rebuild, two: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
