@@ -150,6 +150,7 @@ GOOD = {"convai2/valid_self_original.txt": b"1 hello\tyou\n"}
     between=st.sampled_from([",", ", ", " ,\r\n\t"]),
     bom=st.sampled_from([b"", BOM]),
 )
+@pytest.mark.slow
 def test_unusual_json_comes_back_equal(
     some: dict[str, list[Member]], between: str, bom: bytes, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -202,6 +202,7 @@ def test_ask_offers_times_and_a_grid(shop: Path, visit: Visit) -> None:
     assert "hour_of_day" in grid.code[0].value
 
 
+@pytest.mark.slow
 def test_superset_gets_the_charts_that_are_drawn(opened: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     write_bundle(opened, tmp_path / "w.zip", PurePosixPath("/srv/w.duckdb"))
     with ZipFile(tmp_path / "w.zip") as archive:

@@ -180,6 +180,7 @@ def loaded(path: Path) -> dict[tuple[str, str], Rows]:
     return found
 
 
+@pytest.mark.slow
 def test_runs_of_an_older_file_share_tables_after_the_next_save(warehouse: Path) -> None:
     """format-3.tar.xz is of Talkhouse of that format: five runs by score --save, two of them of one task."""
     shutil.unpack_archive(Path(__file__).with_name("format-3.tar.xz"), warehouse.parent, filter="data")
@@ -228,6 +229,7 @@ def test_what_users_have_put_into_the_file_stays(created: str, warehouse: Path) 
         assert con.execute(f"select distinct saved_run from {EXAMPLES}_2").fetchall() == [("other",)]
 
 
+@pytest.mark.slow
 def test_the_newest_runs_are_shown(warehouse: Path) -> None:
     runs = "from range(1, 23) as numbers(n), "
     later = "concat('r', n) as run, saved_at + to_hours(n) as saved_at"
